@@ -38,7 +38,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 17] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -49,10 +49,11 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("statistics", &[]),
     ("models", &["statistics", "table"]),
     ("fit", &["belief", "models", "statistics", "table"]),
-    ("belief", &["models", "statistics"]),
+    ("objective", &["expression", "models"]),
+    ("belief", &["models", "objective", "statistics"]),
     ("expression", &[]),
     ("complexity", &["expression", "statistics", "table"]),
-    ("decide", &["belief", "expression", "models", "statistics", "table"]),
+    ("decide", &["belief", "expression", "models", "objective", "statistics", "table"]),
     ("export", &["belief", "models", "table"]),
     ("guided", &["fit", "models", "statistics"]),
     ("import", &["table"]),
@@ -66,7 +67,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("schedulers", &["guided", "runtime", "cell", "machine"]),
     ("validate", &["decide", "fit", "models", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["models", "table"]),
-    ("report", &["belief", "models", "decide", "validate", "plot", "table"]),
+    ("report", &["belief", "models", "decide", "objective", "validate", "plot", "table"]),
     ("capi", &["belief", "decide", "fit", "guided", "models", "statistics", "table"]),
     (
         "cli",
@@ -86,6 +87,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "measure",
             "models",
             "native",
+            "objective",
             "plot",
             "report",
             "runtime",

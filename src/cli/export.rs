@@ -8,10 +8,11 @@ use super::Answer;
 use super::files::Guard;
 use super::input::{parameter_file, parameters};
 use super::output::{Verbosity, data, line, waiting, warn};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
 use crate::intake::{self, Claims};
+use crate::models::Parameters;
 use crate::table::Source;
 
 /// Hand parameters or timed runs over to other tools
@@ -52,6 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         if target != Target::Json {
             warn(parameters.refined_left_out().as_slice());
         }
+        warn(of_rates(&parameters, target).as_slice());
         data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
@@ -66,4 +68,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         line(&format!("to fit a model with Extra-P:\n{}", target.command(&file)));
     }
     Ok(Answer::Done)
+}
+
+/// What a format does not say of rates.
+fn of_rates(parameters: &Parameters, target: Target) -> Option<Warning> {
+    let unit = parameters.quantity.rate().filter(|_| target != Target::Json)?;
+    Some(Warning::Note(format!(
+        "runs are rates in {unit}: every time in {} is that of one unit of work, 1/({unit}), and no \
+         seconds; its inverse is the rate",
+        target.name()
+    )))
 }

@@ -45,6 +45,9 @@ struct Look {
     file: String,
     format: String,
     parts: Vec<Told>,
+    /// The unit of rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<String>,
     runs: u64,
     configurations: usize,
     warnings: Vec<String>,
@@ -65,17 +68,31 @@ struct Row {
     m: u32,
     p: u32,
     repetition: u32,
-    time_s: f64,
+    #[serde(flatten)]
+    amount: Amount,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deviation_s: Option<f64>,
 }
 
+/// What was measured of a run.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Amount {
+    TimeS(f64),
+    Rate(f64),
+}
+
 impl Row {
-    fn of(Entry { run, mean_of }: &Entry) -> Self {
+    fn of(Entry { run, mean_of }: &Entry, rate: Option<&str>) -> Self {
         let (runs, deviation_s) = mean_of.unzip();
-        Self { m: run.m, p: run.p, repetition: run.repetition, time_s: run.time_s, runs, deviation_s }
+        let deviation_s = deviation_s.filter(|_| rate.is_none());
+        let amount = match rate {
+            None => Amount::TimeS(run.time_s),
+            Some(_) => Amount::Rate(1.0 / run.time_s),
+        };
+        Self { m: run.m, p: run.p, repetition: run.repetition, amount, runs, deviation_s }
     }
 
     fn cells(&self) -> Vec<String> {
@@ -83,7 +100,9 @@ impl Row {
             self.m.to_string(),
             self.p.to_string(),
             self.repetition.to_string(),
-            self.time_s.to_string(),
+            match self.amount {
+                Amount::TimeS(number) | Amount::Rate(number) => number.to_string(),
+            },
         ]
     }
 }
@@ -98,20 +117,18 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut configurations = std::collections::BTreeSet::new();
     let reading = plan.read(&sheet, &mut |entry: Entry| {
         if first.len() < SHOWN {
-            first.push(Row::of(&entry));
+            first.push(Row::of(&entry, plan.rate()));
         }
         configurations.insert((entry.run.m, entry.run.p));
         true
     })?;
-    let told = |Part { role, from, why }: &Part| Told {
-        role,
-        from: from.clone(),
-        why: why.clone(),
-    };
+    let told =
+        |Part { role, from, why }: &Part| Told { role, from: from.clone(), why: why.clone() };
     let look = Look {
         file: source.name.clone(),
         format: sheet.described(),
         parts: plan.parts.iter().map(told).collect(),
+        rate: plan.rate().map(str::to_string),
         runs: reading.runs,
         configurations: configurations.len(),
         warnings: reading.warnings.iter().map(Warning::to_string).collect(),
@@ -128,10 +145,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-const COLUMNS: [&str; 4] = ["m", "p", "repetition", "time_s"];
+/// The names of the columns, of times or of rates.
+fn columns(look: &Look) -> [&'static str; 4] {
+    let is_rate = look.rate.is_some();
+    ["m", "p", "repetition", if is_rate { "rate" } else { "time_s" }]
+}
 
 fn csv(look: &Look) -> String {
-    crate::table::csv::write_fields(&COLUMNS, look.first.iter().map(Row::cells))
+    crate::table::csv::write_fields(&columns(look), look.first.iter().map(Row::cells))
 }
 
 fn text(look: &Look) -> String {
@@ -149,6 +170,6 @@ fn text(look: &Look) -> String {
         look.format,
         look.runs,
         look.configurations,
-        aligned(&COLUMNS, &rows)
+        aligned(&columns(look), &rows)
     )
 }
