@@ -193,10 +193,10 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let mut asked = mappings.to_vec();
     asked.push(Mapping::SEQUENTIAL);
     let objective = posterior.objective();
-    asked.iter().try_for_each(|&mapping| objective.check(mapping))?;
+    mappings.iter().try_for_each(|&mapping| objective.check(mapping))?;
     let marginals = posterior.marginals(&asked);
-    let of = |index: usize| Row::of(&marginals, index, objective.factor(asked[index]));
-    let sequential = of(mappings.len()).time;
+    let factor = |index: usize| objective.factor(asked[index]);
+    let sequential = marginals.time(mappings.len()) / factor(mappings.len());
     let order = marginals.order(mappings);
     let chosen = chosen(mappings, &marginals, objective);
     let contest = Contest::new(posterior, (mappings, chosen), &marginals, sampling);
@@ -204,7 +204,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     // Where one of them asks for what is not known, any other may be slower or faster than that.
     let is_unknown = candidates::never_varied(posterior, mappings).is_some();
     let of = |(&index, rank): (&usize, u32)| {
-        let (row, mapping) = (of(index), mappings[index]);
+        let (row, mapping) = (Row::of(&marginals, index, factor(index)), mappings[index]);
         let stake = contest.stake(index, &marginals);
         let speedup = speedup(sequential, row.time);
         Configuration {
