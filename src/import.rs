@@ -1,7 +1,7 @@
 //! A profile of the user's own program, from what a profiler recorded of it.
 //!
-//! Every moment of a trace at m = p = 1 belongs to one column of `profile.csv`, so that their sum
-//! is the time of the trace:
+//! Every moment of a trace at m = p = 1 belongs to one column of `profile.csv`, but for those of
+//! collectives that nothing hides, which are said: their sum is the time of the trace.
 //!
 //! * *APU*, where a device works: the union of its busy times, not their sum. Where several
 //!   functions run at once, each gets an equal share of that time.
@@ -70,6 +70,7 @@ pub fn profile(
     for trace in traces {
         let swept = swept(trace, 1, phases)?;
         warnings.extend(swept.warnings.iter().cloned().chain(swept.hidden(&trace.file)));
+        warnings.extend(swept.collective(&trace.file).into_iter().chain(of_several(trace)));
         repetitions.push(swept.parts);
     }
     let mut names: Vec<&str> = Vec::new();
@@ -93,6 +94,16 @@ pub fn profile(
         }
     }
     Ok((rows, warnings))
+}
+
+/// That a trace is of one of several processes, which is no run at m = 1.
+fn of_several(trace: &DeviceTrace) -> Option<Warning> {
+    let (rank, count) = trace.ranks.filter(|(_, count)| *count > 1)?;
+    Some(Warning::Note(format!(
+        "{}: it is of process {rank} of {count}, no run at m = 1: where they share the work, these are \
+         the times of its part; trace a run of one process for those of all",
+        trace.file
+    )))
 }
 
 /// What a trace at that p says of each phase.
@@ -268,11 +279,13 @@ mod tests {
             events.push(("kernel", "h", 250, 260, 21));
             let start = events.iter().map(|event| event.2).min().expect("there is one");
             let end = events.iter().map(|event| event.3).max().expect("there is one");
-            let (rows, _) = profile(&[trace(&events)], Phases::Functions, None).expect("a profile");
+            let trace = trace(&events);
+            let of_collectives = Swept::of(&trace).collective_s();
+            let (rows, _) = profile(&[trace], Phases::Functions, None).expect("a profile");
             let times = |row: &Profile| [row.hpu_time_s, row.apu_parallel_time_s, row.gap_time_s];
             let times: Vec<f64> = rows.iter().flat_map(times).collect();
             assert!(times.iter().all(|&time| time >= 0.0));
-            let sum_us = 1e6 * times.iter().sum::<f64>();
+            let sum_us = 1e6 * (times.iter().sum::<f64>() + of_collectives);
             approx::assert_relative_eq!(sum_us, f64::from(end - start), max_relative = 1e-12);
             // What a fit refuses: a gap of a function that is not off-loaded.
             assert!(rows.iter().all(|row| row.offloads > 0 || row.gap_time_s == 0.0));
@@ -298,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn collectives_belong_to_what_was_launched_before_and_their_time_to_the_host() {
+    fn collectives_belong_to_what_was_launched_before_and_their_time_to_no_column() {
         let trace = trace(&[
             ("cuda_runtime", LAUNCH, 0, 2, 1),
             ("kernel", "a", 2, 10, 1),
@@ -307,8 +320,20 @@ mod tests {
             ("cuda_runtime", LAUNCH, 20, 22, 3),
             ("kernel", "b", 22, 23, 3),
         ]);
-        let (rows, _) = profile(&[trace], Phases::Functions, None).unwrap();
-        check(&rows, &[("a", 1, 1, [0.0, 8.0, 0.0, 2.0]), ("b", 1, 0, [10.0, 1.0, 0.0, 2.0])]);
+        let (rows, warnings) = profile(&[trace], Phases::Functions, None).unwrap();
+        check(&rows, &[("a", 1, 1, [0.0, 8.0, 0.0, 2.0]), ("b", 1, 0, [2.0, 1.0, 0.0, 2.0])]);
+        let said = warnings.iter().any(|it| it.to_string().contains("collectives take 0.000008 s"));
+        assert!(said, "{warnings:?}");
+    }
+
+    #[test]
+    fn a_trace_of_one_of_several_processes_is_no_run_at_m_1() {
+        let events = r#"{"traceEvents":[{"ph":"X","cat":"kernel","name":"f","ts":1,"dur":2}],
+            "distributedInfo":{"backend":"nccl","rank":3,"world_size":8}}"#;
+        let trace = DeviceTrace::of_json(&Source::new("t.json", events)).unwrap();
+        let (_, warnings) = profile(&[trace], Phases::Functions, None).unwrap();
+        let said = "t.json: it is of process 3 of 8, no run at m = 1";
+        assert!(warnings.iter().any(|it| it.to_string().starts_with(said)), "{warnings:?}");
     }
 
     #[test]

@@ -4,9 +4,9 @@ use mmgp::Mapping;
 use mmgp::apps::phylogeny::substitution::notation::Notation;
 use mmgp::decide::{Condition, Constraints};
 use mmgp::export::Target as Export;
+use mmgp::intake::{self, Claims, Columns};
 use mmgp::models::{published, time_model};
 use mmgp::schedulers::policy_named;
-use mmgp::intake::{self, Claims, Columns};
 use mmgp::table::Source;
 
 use crate::mutation::{Format, damaged};

@@ -8,8 +8,8 @@ use super::files::Guard;
 use crate::Mapping;
 use crate::decide::{Condition, Constraints};
 use crate::error::{Error, Result, Warning};
-use crate::native::host;
 use crate::intake::{Columns, configurations};
+use crate::native::host;
 use crate::table::Source;
 
 /// What may be chosen, beside bounds on m and p.

@@ -58,7 +58,8 @@ Off-loads are launches. Every moment from the first thing recorded to the last c
 works (apu_parallel_time_s); none does, but one is being launched or waited for (gap_time_s); or \
 neither (hpu_time_s), which belongs to the function whose launch comes next. The gap holds the way \
 of the signals, so such a profile needs no offload.csv. Kernels of NCCL and operations of MPI are \
-counted as collectives; where a run at m = 1 has none, put their number into that column.
+counted as collectives, and what they take while no device works is in no column: --collective of \
+`mmgp fit` measures it. Where a run at m = 1 has none, put their number into that column.
 
 One trace cannot split what APUs share (T_APU) from what they cannot (C_APU): without --at-p all is \
 taken to be shared. Databases are read by builds with the feature nsys: `cargo install mmgp \

@@ -73,14 +73,17 @@ pub fn answers(answers: &[Answer], words: &[OsString], cli: &clap::Command) -> S
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = words.get(1).and_then(|name| cli.find_subcommand(name));
     let takes = |key: &str| {
-        command.is_some_and(|it| it.get_arguments().any(|argument| argument.get_long() == Some(key)))
+        command
+            .is_some_and(|it| it.get_arguments().any(|argument| argument.get_long() == Some(key)))
     };
     let typed = |Answer { key, value, meaning }: &Answer| {
         let flag = format!("--{key}");
         let mut all = words.clone();
         let takes_place = |word: &String| {
             let name = word.split('=').next().unwrap_or_default();
-            INSTEAD.iter().any(|flags| flags.contains(key) && flags.iter().any(|it| name == format!("--{it}")))
+            INSTEAD.iter().any(|flags| {
+                flags.contains(key) && flags.iter().any(|it| name == format!("--{it}"))
+            })
         };
         if let Some(place) = all.iter().position(takes_place) {
             let is_one_word = all[place].contains('=');

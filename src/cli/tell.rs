@@ -114,6 +114,7 @@ fn tell(session: &mut Session, of: Attempt, outcome: Outcome) -> Result<()> {
             status: Status::Ok,
             wall_s: Some(time_s),
             time_s: Some(time_s),
+            rate: attempt.rate_unit.as_ref().map(|_| 1.0 / time_s),
             exit: Some(0),
             ..attempt
         },
@@ -152,7 +153,8 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
         let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
-        tell(session, Attempt { nodes, params, ..attempt }, result.outcome)?;
+        let rate_unit = result.rate_unit;
+        tell(session, Attempt { nodes, params, rate_unit, ..attempt }, result.outcome)?;
         told += 1;
     }
     super::output::line(&format!("{told} runs were told, {known} were known"));

@@ -243,8 +243,13 @@ impl RunsArguments {
         warn(&warnings);
         // A cluster's nodes are not this computer.
         let here = self.elsewhere.is_here().then(|| host::cores() as u32);
+        // The unit is known by what the first run prints.
+        let quantity = match settings.time.is_of_rate() {
+            true => Quantity::Rate("units".into()),
+            false => Quantity::Time,
+        };
         Ok(Job {
-            levels: search.levels(&declared, &Quantity::Time, here)?,
+            levels: search.levels(&declared, &quantity, here)?,
             discipline: program.discipline(&declared),
             identity: program.identity(),
             folder: search.out.clone(),

@@ -58,6 +58,8 @@ pub(super) struct Swept {
     pub parts: Vec<Part>,
     /// Time in launching calls while a device works, which is in no part \[fs\].
     hidden_fs: i128,
+    /// Time of collectives while no device works, which is in no part \[fs\].
+    collective_fs: i128,
     /// Those of the file.
     pub warnings: Vec<Warning>,
 }
@@ -68,13 +70,14 @@ impl Swept {
         for launch in &trace.launches {
             parts[launch.function].offloads += 1;
         }
-        for &collective_fs in &trace.collectives_fs {
-            let begun = trace.launches.partition_point(|it| it.when.start_fs <= collective_fs);
+        for collective in &trace.collectives {
+            let begun =
+                trace.launches.partition_point(|it| it.when.start_fs <= collective.start_fs);
             parts[trace.launches[begun.saturating_sub(1)].function].collectives += 1;
         }
         let mut sweep = Sweep::new(trace, parts);
         sweep.run();
-        let Sweep { mut parts, hidden_fs, .. } = sweep;
+        let Sweep { mut parts, hidden_fs, collective_fs, .. } = sweep;
         let places: BTreeSet<(usize, usize)> =
             trace.activities.iter().map(|it| (it.function, it.device)).collect();
         for (function, part) in parts.iter_mut().enumerate() {
@@ -90,7 +93,7 @@ impl Swept {
         }
         let take = |index: usize| std::mem::replace(&mut parts[index], Part::named(""));
         let parts = order.into_iter().map(take).collect();
-        Self { parts, hidden_fs, warnings: trace.warnings.clone() }
+        Self { parts, hidden_fs, collective_fs, warnings: trace.warnings.clone() }
     }
 
     /// All phases as one.
@@ -115,6 +118,24 @@ impl Swept {
     }
 }
 
+impl Swept {
+    /// Time of collectives while no device works, which is in no part.
+    pub fn collective_s(&self) -> f64 {
+        seconds(self.collective_fs)
+    }
+
+    /// What is said where collectives take time that is in no column.
+    pub fn collective(&self, file: &str) -> Option<Warning> {
+        (self.collective_fs > 0).then(|| {
+            Warning::Note(format!(
+                "{file}: collectives take {:.6} s while no device works, which is in no column: it is no \
+                 time of the host but O_COL, which --collective of mmgp fit measures",
+                self.collective_s()
+            ))
+        })
+    }
+}
+
 /// The part of the gap, as one over this, that is worth a warning.
 const MUCH: i128 = 10;
 
@@ -129,6 +150,8 @@ enum Change {
     Returns,
     Waits,
     Goes,
+    Meets,
+    Parts,
 }
 
 /// What is under way at a moment.
@@ -136,6 +159,7 @@ struct Sweep<'a> {
     trace: &'a DeviceTrace,
     parts: Vec<Part>,
     hidden_fs: i128,
+    collective_fs: i128,
     /// Activities under way, by device and function.
     working: BTreeMap<usize, BTreeMap<usize, i128>>,
     /// Launches under way.
@@ -144,6 +168,7 @@ struct Sweep<'a> {
     begun: usize,
     calls: usize,
     waits: usize,
+    collectives: usize,
 }
 
 impl<'a> Sweep<'a> {
@@ -152,11 +177,13 @@ impl<'a> Sweep<'a> {
             trace,
             parts,
             hidden_fs: 0,
+            collective_fs: 0,
             working: BTreeMap::new(),
             launching: BTreeSet::new(),
             begun: 0,
             calls: 0,
             waits: 0,
+            collectives: 0,
         }
     }
 
@@ -188,6 +215,8 @@ impl<'a> Sweep<'a> {
             Change::Returns => self.calls -= 1,
             Change::Waits => self.waits += 1,
             Change::Goes => self.waits -= 1,
+            Change::Meets => self.collectives += 1,
+            Change::Parts => self.collectives -= 1,
         }
     }
 
@@ -223,6 +252,8 @@ impl<'a> Sweep<'a> {
             if self.calls > 0 {
                 self.hidden_fs += span_fs;
             }
+        } else if self.collectives > 0 {
+            self.collective_fs += span_fs;
         } else if let Some(&first) = self.launching.first() {
             self.parts[function_of(first)].gap_fs += span_fs;
         } else if self.waits > 0 && self.begun > 0 {
@@ -250,6 +281,10 @@ fn changes(trace: &DeviceTrace) -> Vec<(i128, Change)> {
     for wait in &trace.waits {
         changes.push((wait.start_fs, Change::Waits));
         changes.push((wait.end_fs, Change::Goes));
+    }
+    for collective in &trace.collectives {
+        changes.push((collective.start_fs, Change::Meets));
+        changes.push((collective.end_fs, Change::Parts));
     }
     // The sort is stable, so that what has no length begins before it ends.
     changes.sort_by_key(|&(at_fs, _)| at_fs);

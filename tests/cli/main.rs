@@ -12,6 +12,7 @@ mod hazards;
 #[cfg(unix)]
 mod host;
 mod import_profile;
+mod intake;
 mod likelihood;
 mod list_ranking;
 mod machine;

@@ -101,7 +101,10 @@ pub struct Attempt {
     pub limit_s: Option<f64>,
     /// The time that counts, of one that is `ok`, or that of a unit of work where it printed a rate \[s\].
     pub time_s: Option<f64>,
-    /// The unit of the rate whose inverse the time is.
+    /// The rate whose inverse the time is, in its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The unit of the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_unit: Option<String>,
     /// Where the time comes from: `wall`, `output`, `json`, `told`.
@@ -153,6 +156,7 @@ impl Attempt {
             wall_s: None,
             limit_s: None,
             time_s: None,
+            rate: None,
             rate_unit: None,
             time_source: String::new(),
             exit: None,

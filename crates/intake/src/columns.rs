@@ -125,12 +125,16 @@ mod tests {
 
     #[test]
     fn each_key_chooses_its_column() {
-        let columns: Columns = "p=threads, m = ranks,time=wall (a,b),repetition=no".parse().unwrap();
+        let columns: Columns =
+            "p=threads, m = ranks,time=wall (a,b),repetition=no".parse().unwrap();
         let found = KEYS.map(|key| columns.of(key).unwrap());
         assert_eq!(found, ["ranks", "threads", "wall (a,b)", "no"]);
         assert!(Columns::default().are_usual() && !columns.are_usual());
         let split: Columns = "m,p=config,time=t".parse().unwrap();
-        assert_eq!((split.split(), split.of("m"), split.of("time")), (Some("config"), None, Some("t")));
+        assert_eq!(
+            (split.split(), split.of("m"), split.of("time")),
+            (Some("config"), None, Some("t"))
+        );
     }
 
     #[test]

@@ -21,8 +21,8 @@ mod watch;
 pub use claims::Claims;
 pub use columns::Columns;
 pub use plan::{Entry, Outcome, Part, Plan, Reading, Told, configurations};
-pub use values::values;
 pub use units::{Comma, Duration, Measure, Unit, duration, measure_of, number};
+pub use values::values;
 
 use std::collections::BTreeSet;
 

@@ -211,7 +211,9 @@ pub fn statistic_of(name: &str) -> u32 {
     let has = |words: &[&str]| {
         lower.split(|it: char| !it.is_alphanumeric()).any(|word| words.contains(&word))
     };
-    if has(&["min", "max", "minimum", "maximum", "fastest", "slowest", "best", "worst", "p95", "p99"]) {
+    if has(&[
+        "min", "max", "minimum", "maximum", "fastest", "slowest", "best", "worst", "p95", "p99",
+    ]) {
         return 3;
     }
     if has(&["median", "med", "p50"]) {
@@ -242,10 +244,19 @@ mod tests {
 
     #[test]
     fn usual_names_have_their_roles_in_any_capitals_and_with_any_marks() {
-        check(Role::Processes, &["m", "NP", "nprocs", "MPI ranks", "num_tasks", "n_ranks", "Prozesse"]);
-        check(Role::Processes, &["# MPI processes", "no. of ranks", "nb_procs", "N MPI tasks", "ranks used"]);
+        check(
+            Role::Processes,
+            &["m", "NP", "nprocs", "MPI ranks", "num_tasks", "n_ranks", "Prozesse"],
+        );
+        check(
+            Role::Processes,
+            &["# MPI processes", "no. of ranks", "nb_procs", "N MPI tasks", "ranks used"],
+        );
         check(Role::Threads, &["OMP_NUM_THREADS", "threads/rank", "cpus-per-task", "parameter_p"]);
-        check(Role::Threads, &["# threads", "OpenMP threads per process", "num omp threads", "thread count"]);
+        check(
+            Role::Threads,
+            &["# threads", "OpenMP threads per process", "num omp threads", "thread count"],
+        );
         check(Role::Cores, &["cores", "NCPUS"]);
         check(Role::AllCores, &["AllocCPUS", "total_cores"]);
         check(Role::ProcessesPerNode, &["ranks_per_node", "PPN"]);
@@ -259,7 +270,9 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_in_the_dictionary_has_no_role() {
-        for name in ["N", "size", "mode", "kernel", "dataset", "x", "standard", "ranked", "nx", "nm"] {
+        for name in
+            ["N", "size", "mode", "kernel", "dataset", "x", "standard", "ranked", "nx", "nm"]
+        {
             assert_eq!(role_of(name), None, "{name}");
         }
     }

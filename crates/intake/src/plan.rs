@@ -14,8 +14,8 @@ use crate::names::{self, Role, role_of};
 use crate::sheet::Sheet;
 use crate::survey::Survey;
 use crate::units::{Comma, Measure, measure_of};
-use numbers::Number;
 pub use configurations::configurations;
+use numbers::Number;
 pub use reading::{Entry, Outcome, Reading, Told};
 use times::Times;
 
@@ -147,14 +147,26 @@ impl<'a> Planner<'a> {
         let spread = self.spread(&times);
         let (repetition, numbering) = self.repetition(&times)?;
         if let (Some(text), true) = (&self.survey.unclear_comma, filter.is_none()) {
-            let found = format!("{text:?} may be thousands or decimals; write numbers with a point");
+            let found =
+                format!("{text:?} may be thousands or decimals; write numbers with a point");
             return Err(self.ambiguous(found, Vec::new()));
         }
         let watched = self.watched(&ignored);
         let comma = self.survey.comma;
         let parts = self.parts;
         let plan = Plan {
-            m, p, times, repetition, numbering, failures, spread, filter, only, watched, comma, parts,
+            m,
+            p,
+            times,
+            repetition,
+            numbering,
+            failures,
+            spread,
+            filter,
+            only,
+            watched,
+            comma,
+            parts,
         };
         Ok(plan)
     }
@@ -256,7 +268,8 @@ impl<'a> Planner<'a> {
         }
         let numbers = |place: &usize| {
             let look = &self.survey.columns[*place];
-            look.numbers == look.filled && look.values.iter().all(|text| text.parse::<u32>().is_ok())
+            look.numbers == look.filled
+                && look.values.iter().all(|text| text.parse::<u32>().is_ok())
         };
         let numbering = self.with_role(Role::Repetition).into_iter().find(numbers);
         if let Some(place) = numbering {

@@ -108,8 +108,11 @@ impl Survey {
         let mut columns = vec![Look::default(); sheet.columns.len()];
         let mut is_first = true;
         each(sheet, |row| {
-            if std::mem::take(&mut is_first) && row.iter().all(|it| number(&it.text, comma).is_none()) {
-                let unit = |field: &Field<'_>| Unit::named(field.text.trim_matches(['[', ']', '(', ')']));
+            if std::mem::take(&mut is_first)
+                && row.iter().all(|it| number(&it.text, comma).is_none())
+            {
+                let unit =
+                    |field: &Field<'_>| Unit::named(field.text.trim_matches(['[', ']', '(', ')']));
                 unit_row = Some(row.iter().map(unit).collect());
             }
             for (look, field) in columns.iter_mut().zip(row) {
@@ -144,7 +147,8 @@ struct Commas {
 impl Commas {
     fn add(&mut self, text: &str) {
         let number: &str = text.trim_end_matches(|it: char| it.is_alphabetic() || it == ' ');
-        let is_of_number = |it: char| it.is_ascii_digit() || matches!(it, ',' | '.' | '-' | '+' | ' ');
+        let is_of_number =
+            |it: char| it.is_ascii_digit() || matches!(it, ',' | '.' | '-' | '+' | ' ');
         if !number.contains(',') || !number.chars().all(is_of_number) {
             return;
         }
@@ -152,7 +156,8 @@ impl Commas {
         let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
         if after.contains('.') || before.contains(',') {
             self.thousands = true;
-        } else if before.contains('.') || digits(after) != 3 || digits(before) > 3 || before == "0" {
+        } else if before.contains('.') || digits(after) != 3 || digits(before) > 3 || before == "0"
+        {
             self.decimal = true;
         } else if self.either.is_none() {
             self.either = Some(text.into());

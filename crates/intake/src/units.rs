@@ -359,7 +359,9 @@ pub fn measure_of(name: &str) -> Measure {
     minutes(&mut words, name);
     let mut units = words.iter().enumerate().filter(|(_, it)| it.unit().is_some());
     match (units.next(), units.next()) {
-        (Some((_, one)), Some((place, two))) if one.unit() == two.unit() && units.next().is_none() => {
+        (Some((_, one)), Some((place, two)))
+            if one.unit() == two.unit() && units.next().is_none() =>
+        {
             with_unit(&words, place).unwrap_or_else(other)
         }
         (Some(_), Some(_)) => other(),

@@ -26,9 +26,8 @@ impl Variables {
                 let joins = |one: Option<char>, other: Option<char>| {
                     one.is_some_and(is_of_name) && other.is_some_and(is_of_name)
                 };
-                let is_whole = |next| {
-                    !joins(before, Some(letter)) && !joins(name.chars().next_back(), next)
-                };
+                let is_whole =
+                    |next| !joins(before, Some(letter)) && !joins(name.chars().next_back(), next);
                 next.is_some_and(is_whole)
             };
             let Some(&place) = columns.iter().find(begins) else {

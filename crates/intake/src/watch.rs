@@ -34,7 +34,8 @@ impl Watch {
             return;
         }
         let text = |column: &Watched| row[column.place].text.to_string();
-        let first = self.first.entry(point).or_insert_with(|| self.columns.iter().map(text).collect());
+        let first =
+            self.first.entry(point).or_insert_with(|| self.columns.iter().map(text).collect());
         for (column, first) in self.columns.iter_mut().zip(first) {
             let text = row[column.place].text.as_ref();
             if text != first && column.varies_at.is_none() {

@@ -15,13 +15,38 @@ const TABLES: u64 = 200;
 
 /// Other than those that the dictionary lists side by side: as headers of public tables have them.
 const M: [&str; 16] = [
-    "m", "np", "nprocs", "ranks", "MPI ranks", "mpi_ranks", "NTASKS", "tasks", "Processes", "num_procs",
-    "n_ranks", "#ranks", "MPI processes", "world_size", "nranks", "Prozesse",
+    "m",
+    "np",
+    "nprocs",
+    "ranks",
+    "MPI ranks",
+    "mpi_ranks",
+    "NTASKS",
+    "tasks",
+    "Processes",
+    "num_procs",
+    "n_ranks",
+    "#ranks",
+    "MPI processes",
+    "world_size",
+    "nranks",
+    "Prozesse",
 ];
 
 const P: [&str; 14] = [
-    "p", "threads", "OMP_NUM_THREADS", "omp_threads", "nthreads", "Threads per rank", "threads/rank",
-    "cpus-per-task", "OpenMP threads", "num_threads", "n_threads", "threads_per_process", "Thread count",
+    "p",
+    "threads",
+    "OMP_NUM_THREADS",
+    "omp_threads",
+    "nthreads",
+    "Threads per rank",
+    "threads/rank",
+    "cpus-per-task",
+    "OpenMP threads",
+    "num_threads",
+    "n_threads",
+    "threads_per_process",
+    "Thread count",
     "numThreads",
 ];
 
@@ -173,7 +198,8 @@ fn trial(seed: u64) -> Trial {
     let is_all_cores = !is_split && random.random_bool(0.1);
     let as_float = random.random_bool(0.1);
     let has_hosts = random.random_bool(0.3);
-    let count = |count: u32| if as_float && !comma { format!("{count}.0") } else { count.to_string() };
+    let count =
+        |count: u32| if as_float && !comma { format!("{count}.0") } else { count.to_string() };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for run in &runs {
         let mut row = Vec::new();
@@ -212,12 +238,17 @@ fn trial(seed: u64) -> Trial {
     order.shuffle(&mut random);
     let arranged = |row: &[&str]| order.iter().map(|&at| row[at].to_string()).collect();
     let names: Vec<String> = arranged(&names);
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| arranged(&row.iter().map(String::as_str).collect::<Vec<_>>())).collect();
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| arranged(&row.iter().map(String::as_str).collect::<Vec<_>>()))
+        .collect();
     let text = match form {
         5 => markdown(&names, &rows),
         6 => records(&names, &rows),
-        7 if names.iter().all(|name| name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')) => {
+        7 if names
+            .iter()
+            .all(|name| name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')) =>
+        {
             keyed(&names, &rows)
         }
         _ => separated(separator, &names, &rows, &mut random),
@@ -234,7 +265,8 @@ fn separated(
 ) -> String {
     let newline = if random.random_bool(0.2) { "\r\n" } else { "\n" };
     let quoted = random.random_bool(0.2);
-    let field = |text: &String| match quoted || text.contains(separator.trim()) && separator != "\t" {
+    let field = |text: &String| match quoted || text.contains(separator.trim()) && separator != "\t"
+    {
         true => format!("\"{text}\""),
         false => text.clone(),
     };

@@ -117,8 +117,8 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::results::{Told, read};
-    use mmgp_intake::{Claims, Outcome};
     use crate::run::tests::{limited, run};
+    use mmgp_intake::{Claims, Outcome};
 
     /// What `commands` print in an empty folder with `text` in the file `script`; nothing where there is no
     /// bash, or not all that they call beside it.
@@ -187,7 +187,10 @@ pub(crate) mod tests {
         );
         let Some(printed) = printed else { return };
         let (results, rest) = printed.split_once("=\n").expect("both parts");
-        check(&read(&Source::new("results.csv", results), &Claims::default()).expect("as it was written"));
+        check(
+            &read(&Source::new("results.csv", results), &Claims::default())
+                .expect("as it was written"),
+        );
         let (output, folder) = rest.rsplit_once("=\n").expect("both parts");
         let folder = folder.trim();
         let argument = "it's {} {1} \"$HOME\"\n\t`id`";

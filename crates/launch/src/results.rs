@@ -18,6 +18,8 @@ pub struct Told {
     pub repetition: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The unit of the rate whose inverse its time is, where the format has rates.
+    pub rate_unit: Option<String>,
 }
 
 /// Reads what another engine wrote of the runs of [`crate::emit`], a job log of GNU parallel or the tasks
@@ -37,7 +39,8 @@ pub fn read(source: &Source, claims: &Claims) -> Result<Vec<Told>> {
     }
     let told = |it: mmgp_intake::Told| {
         let mapping = Some(Mapping::new(it.m, it.p)?);
-        Ok(Told { id: it.id, mapping, repetition: it.repetition, outcome: it.outcome })
+        let mmgp_intake::Told { id, repetition, outcome, rate_unit, .. } = it;
+        Ok(Told { id, mapping, repetition, outcome, rate_unit })
     };
     mmgp_intake::told(source, claims)?.into_iter().map(told).collect()
 }
@@ -62,9 +65,10 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
         let outcome = match (limit_s, row.count(1, 0)?, row.count(2, 0)?) {
             (Some(limit_s), 1.., _) if time_s >= limit_s => Outcome::Longer(limit_s),
             (_, 0, 0) => Outcome::Time(time_s),
-            (_, exit, 0) => {
-                Outcome::Failed { why: format!("exit status {exit}"), exit: i32::try_from(exit).ok() }
-            }
+            (_, exit, 0) => Outcome::Failed {
+                why: format!("exit status {exit}"),
+                exit: i32::try_from(exit).ok(),
+            },
             (_, _, signal) => {
                 Outcome::Failed { why: format!("ended by signal {signal}"), exit: None }
             }
@@ -74,6 +78,7 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
             mapping: mapping.map(|(m, p)| Mapping::new(m, p)).transpose()?,
             repetition: number("MMGP_REP"),
             outcome,
+            rate_unit: None,
         });
     }
     Ok(all)
@@ -108,8 +113,11 @@ mod tests {
             read_all(full),
             "3 1.500000; 4 Some(137) \"137\" in column \"exit\"; 5 >60.000000"
         );
-        assert_eq!(read_all("np;Zeit [ms];rc\n4;1500;0\n8;20;1\n"), "0 1.500000; 0 Some(1) \"1\" in \
-             column \"rc\"");
+        assert_eq!(
+            read_all("np;Zeit [ms];rc\n4;1500;0\n8;20;1\n"),
+            "0 1.500000; 0 Some(1) \"1\" in \
+             column \"rc\""
+        );
     }
 
     #[test]
@@ -140,7 +148,8 @@ mod tests {
              "started_at": "2024-01-01T00:00:00Z", "finished_at": "2024-01-01T00:00:02Z"},
             {"id": 6, "state": "running", "started_at": "2024-01-01T00:00:00Z"},
             {"id": 7, "state": "waiting"}, {"id": 8, "state": "canceled"}]"#;
-        let expected = "1 1.250000; 2 86401.000000; 3 0.500000; 4 Some(3) exit status 3; 5 >2.000000";
+        let expected =
+            "1 1.250000; 2 86401.000000; 3 0.500000; 4 Some(3) exit status 3; 5 >2.000000";
         assert_eq!(read_all(tasks), expected);
         assert_eq!(read_all(&format!("{{\"1\": {tasks}}}")), expected);
         assert_eq!(read_all(&format!("[{{\"info\": {{}}, \"tasks\": {tasks}}}]")), expected);

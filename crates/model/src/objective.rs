@@ -72,6 +72,12 @@ impl Objective {
         Self { quantity, formula: None, within: None }
     }
 
+    /// The same where that was measured.
+    #[must_use]
+    pub fn of_quantity(self, quantity: Quantity) -> Self {
+        Self { quantity, ..self }
+    }
+
     /// `time`, `rate`, `cost` (`time*m*p`), `node-hours` (`time*nodes`), or an expression over time, m,
     /// p, nodes and, of rates, rate; a node has places for `per_node` of `m*p`.
     ///

@@ -191,12 +191,7 @@ impl Program {
     ///
     /// # Errors
     /// [`mmgp_base::Error::Ambiguous`] where it prints something else than a time.
-    fn judge(
-        &self,
-        attempt: &mut Attempt,
-        ended: &Ended,
-        limit: Option<Seconds>,
-    ) -> Result<()> {
+    fn judge(&self, attempt: &mut Attempt, ended: &Ended, limit: Option<Seconds>) -> Result<()> {
         let settings = &self.settings;
         attempt.wall_s = ended.not_started.is_none().then_some(ended.wall_s);
         (attempt.exit, attempt.signal) = (ended.exit, ended.signal);
@@ -219,6 +214,7 @@ impl Program {
             match time {
                 Ok(found) => {
                     attempt.time_s = Some(found.time.0);
+                    attempt.rate = found.rate_unit.as_ref().map(|_| 1.0 / found.time.0);
                     attempt.rate_unit = found.rate_unit;
                     let left = ended.left_behind;
                     let some = if left == 1 { "a process" } else { &format!("{left} processes") };

@@ -95,11 +95,6 @@ impl Pattern {
         }
         Ok(Self { said: text.into(), text: text.into(), printed: wanted, unit: "" })
     }
-
-    /// Whether it finds a rate.
-    pub fn is_of_rate(&self) -> bool {
-        self.printed == Printed::Rate
-    }
 }
 
 impl Printed {
@@ -135,6 +130,11 @@ impl TimeSource {
             Self::Output(_) => "output",
             Self::Json(_) => "json",
         }
+    }
+
+    /// Whether it finds rates, of which more is better.
+    pub fn is_of_rate(&self) -> bool {
+        matches!(self, Self::Output(Pattern { printed: Printed::Rate, .. }))
     }
 
     /// The regular expression that the output is to be searched for.
@@ -196,17 +196,12 @@ impl Pattern {
         }
     }
 
-    fn rate(
-        &self,
-        around: &Around<'_>,
-        unit: Option<&str>,
-    ) -> std::result::Result<Found, Missing> {
+    fn rate(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
         let text = around.text;
         let rate = number(text, Comma::Thousands)
             .ok_or_else(|| format!("its output has {text:?} as its rate"))?;
-        let said = unit.map(String::from).or_else(|| {
-            (!self.unit.is_empty()).then(|| self.unit.into())
-        });
+        let said =
+            unit.map(String::from).or_else(|| (!self.unit.is_empty()).then(|| self.unit.into()));
         let rate_unit = match (said, around.measure()) {
             (Some(unit), _) => unit,
             (None, Some(Measure::Rate(unit))) => unit,
@@ -219,11 +214,7 @@ impl Pattern {
         Ok(Found { time: Seconds(1.0 / rate), rate_unit: Some(rate_unit) })
     }
 
-    fn time(
-        &self,
-        around: &Around<'_>,
-        unit: Option<&str>,
-    ) -> std::result::Result<Found, Missing> {
+    fn time(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
         let text = around.text;
         let of = |time_s: f64| Ok(Found { time: Seconds(time_s), rate_unit: None });
         if let Some(named) = unit {
@@ -261,7 +252,8 @@ impl Pattern {
                 Err(self.unclear(found, vec![self.answer(Printed::Rate, &self.said)]))
             }
             Some(Measure::Other(what)) => {
-                let found = format!("it prints {:?}, and {what} is no unit of time", around.phrase());
+                let found =
+                    format!("it prints {:?}, and {what} is no unit of time", around.phrase());
                 Err(self.unclear(found, Vec::new()))
             }
             None => of(found.seconds),
@@ -361,7 +353,8 @@ impl Around<'_> {
         let more = behind.next().unwrap_or("");
         let of_unit = |unit: &str| {
             let unit = unit.trim_matches(|it: char| ".,;:()[]".contains(it));
-            let is_word = unit.chars().next().is_some_and(|it| it.is_alphabetic() || it == '\u{b5}');
+            let is_word =
+                unit.chars().next().is_some_and(|it| it.is_alphabetic() || it == '\u{b5}');
             is_word.then(|| measure_of(&format!("value [{unit}]")))
         };
         let unit = if word == "per" { format!("per {more}") } else { word.into() };

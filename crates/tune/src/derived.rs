@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mmgp_base::Mapping;
 use mmgp_base::attempt::{Attempt, Status};
 use mmgp_base::table::records::Run;
+use mmgp_model::models::quantity::Quantity;
 use mmgp_model::statistics::median;
 use serde_json::{Value, json};
 
@@ -70,6 +71,12 @@ pub fn hyperfine(attempts: &[Attempt]) -> Value {
     json!({ "results": results.iter().map(result).collect::<Vec<_>>() })
 }
 
+/// What was measured of the attempts: their times, or rates in the unit of the first that has one.
+pub fn quantity<'a>(attempts: impl IntoIterator<Item = &'a Attempt>) -> Quantity {
+    let unit = attempts.into_iter().find_map(|attempt| attempt.rate_unit.clone());
+    unit.map_or(Quantity::Time, Quantity::Rate)
+}
+
 /// A log in the T4 results format of the autotuning methodology, version 1.0.0 (`results-schema.json`
 /// of Kernel Tuner): a result for each timed run.
 pub fn t4(attempts: &[Attempt]) -> Value {
@@ -109,8 +116,8 @@ pub fn t4(attempts: &[Attempt]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use mmgp_base::table::log::parse;
     use mmgp_base::table::Source;
+    use mmgp_base::table::log::parse;
     use mmgp_intake::{Claims, runs as read};
 
     use super::*;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mmgp::table::csv::Record as _;
 use mmgp::intake::{self, Claims, Columns, configurations};
+use mmgp::table::csv::Record as _;
 use mmgp::table::{Source, log};
 
 use super::{Kind, Reader, first_unsound, judged};

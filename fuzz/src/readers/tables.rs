@@ -1,9 +1,9 @@
 //! Tables: CSV files with a record for each row.
 
-use mmgp::table::csv::{self, Record};
-use mmgp::table::records::*;
 use mmgp::intake::{self, Claims};
 use mmgp::table::Source;
+use mmgp::table::csv::{self, Record};
+use mmgp::table::records::*;
 
 use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;

@@ -47,7 +47,11 @@ pub(super) fn warn(warnings: &[Warning]) {
 fn rank(warning: &Warning) -> u32 {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     match warning {
-        Warning::Note(text) if has(text, &["contradict", "cannot be faster", "change nothing at"]) => 0,
+        Warning::Note(text)
+            if has(text, &["contradict", "cannot be faster", "change nothing at"]) =>
+        {
+            0
+        }
         Warning::FailedRuns { .. } | Warning::WarmUp { left_out: 1.., .. } => 1,
         Warning::Note(text)
             if has(text, &["left out", "misses the means", "as many terms as runs"]) =>

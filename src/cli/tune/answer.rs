@@ -24,6 +24,8 @@ use crate::units::{Percent, Seconds};
 pub struct Found<'a> {
     /// The level.
     pub level: &'a Level,
+    /// What is best, in the unit that the attempts have.
+    pub objective: Objective,
     /// What is known of it.
     pub verdict: &'a Verdict,
     /// All attempts of the log.
@@ -89,6 +91,15 @@ pub fn why(end: End) -> &'static str {
     }
 }
 
+/// A printed time that is so many times the wall clock is none of the same run.
+const LARGER: f64 = 1.02;
+
+/// So far apart clocks may be that are read one after the other \[s\].
+const CLOCK_S: f64 = 0.02;
+
+/// Where the printed part of the wall clock varies by this factor, the rest is worth a word.
+const VARIES: f64 = 1.5;
+
 impl Found<'_> {
     fn search(&self) -> &Search {
         &self.level.search
@@ -99,7 +110,7 @@ impl Found<'_> {
     }
 
     fn objective(&self) -> &Objective {
-        &self.search().objective
+        &self.objective
     }
 
     /// What is known of the choice, for programs.
@@ -216,6 +227,39 @@ impl Found<'_> {
         fitted.traded.is_empty().then_some(fitted.parameters)
     }
 
+    /// What printed times and the wall clock say of each other, where that is odd.
+    fn clocks(&self) -> Option<String> {
+        let is_printed = |it: &&Attempt| ["output", "json"].contains(&it.time_source.as_str());
+        let timed = self.of_level().filter(|it| is_printed(it) && it.rate_unit.is_none());
+        let share = |it: &'_ Attempt| {
+            let (time_s, wall_s) = it.time_s.zip(it.wall_s)?;
+            Some((time_s / wall_s, mapping(it), Seconds(time_s), Seconds(wall_s)))
+        };
+        let mut shares: Vec<_> = timed.filter_map(share).collect();
+        shares.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (first, last) = (shares.first()?, shares.last()?);
+        let of = |it: Mapping| self.words.of(it);
+        if last.0 > LARGER && last.2.0 > last.3.0 + CLOCK_S {
+            return Some(format!(
+                "What it prints is larger than the wall clock: {} of {} at {}. Is it the time of this run, \
+                 in its unit?",
+                last.2,
+                last.3,
+                of(last.1)
+            ));
+        }
+        (last.0 > VARIES * first.0 && first.1 != last.1).then(|| {
+            format!(
+                "What it prints is {} of the wall clock at {}, {} at {}: what it leaves out depends on the \
+                 configuration. Without --time-from the whole counts.",
+                Percent(first.0),
+                of(first.1),
+                Percent(last.0),
+                of(last.1)
+            )
+        })
+    }
+
     /// What stands below the sentence: what limits, what failed, what comes next.
     pub fn details(&self, name: &str) -> String {
         let mut lines = Vec::new();
@@ -223,6 +267,7 @@ impl Found<'_> {
             lines.extend(self.limit(&parameters, choice));
         }
         lines.extend(self.failures());
+        lines.extend(self.clocks());
         let taken = &self.verdict.taken_to_fail;
         if !taken.is_empty() {
             lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));

@@ -7,7 +7,10 @@ use super::declare::Declared;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::Result;
+use crate::models::quantity::Quantity;
+use crate::objective::Objective;
 use crate::report::{Study, page};
+use crate::table::records::Run;
 use crate::table::{self, csv};
 use crate::tune::derived;
 use crate::tune::engine::{End, Level, verdicts};
@@ -35,6 +38,7 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     let found: Vec<Found<'_>> = all
         .map(|(level, verdict)| Found {
             level,
+            objective: in_unit_of(attempts, &level.search.objective),
             verdict,
             attempts,
             words: &report.declared.words,
@@ -52,14 +56,15 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
             .collect();
         let rows = derived::runs(&found.level.factors, attempts);
         if !rows.is_empty() {
-            table::write(&folder.join(format!("runs{suffix}.csv")), csv::write(&rows))?;
+            let text = runs_csv(&rows, found.objective.quantity());
+            table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
         if let Some(parameters) = found.parameters(&name) {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
             let study = Study {
                 title: format!("{name}{suffix}"),
                 search: Some(found.course(&name)?),
-                objective: Some(found.level.search.objective.clone()),
+                objective: Some(found.objective.clone()),
                 ..Study::new(parameters)
             };
             // What is too large to be ranked whole has no page.
@@ -69,8 +74,11 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
         }
         text += &format!("{}\n{}", found.sentence(), found.details(&name));
     }
-    table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
-    table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
+    // These formats are of times.
+    if derived::quantity(attempts).rate().is_none() {
+        table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
+        table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
+    }
     let summaries: Vec<Summary> = found.iter().map(|it| it.summary(report.end)).collect();
     let best = summaries.iter().filter(|it| it.product.is_some());
     let product = |it: &&Summary| it.product.unwrap_or(f64::INFINITY);
@@ -94,6 +102,25 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     }
     text += &format!("Everything is in {}.\n", folder.display());
     Ok(text)
+}
+
+/// The objective in the unit of what the attempts printed.
+fn in_unit_of(attempts: &[Attempt], objective: &Objective) -> Objective {
+    match derived::quantity(attempts) {
+        Quantity::Time => objective.clone(),
+        rate => objective.clone().of_quantity(rate),
+    }
+}
+
+/// The runs as a table that all commands read; rates as such.
+pub fn runs_csv(rows: &[Run], quantity: &Quantity) -> String {
+    let Some(unit) = quantity.rate() else { return csv::write(rows) };
+    let name = format!("rate [{unit}]");
+    let fields = |run: &Run| {
+        let counts = [run.m, run.p, run.repetition].map(|count| count.to_string());
+        counts.into_iter().chain([(1.0 / run.time_s).to_string()]).collect()
+    };
+    csv::write_fields(&["m", "p", "repetition", &name], rows.iter().map(fields))
 }
 
 /// What the program is called.

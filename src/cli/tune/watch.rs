@@ -13,6 +13,7 @@ use crate::error::Warning;
 use crate::launch::{command_line, quoted};
 use crate::native;
 use crate::table::log::Log;
+use crate::tune::derived;
 use crate::tune::engine::{
     Budget, Cell, CellObserver, Discipline, Observer, Progress, Timeout, mapping, spent, timed,
 };
@@ -117,7 +118,7 @@ fn line(attempt: &Attempt, words: &Words, known: &str) -> String {
     let factors: String =
         attempt.params.iter().map(|(name, value)| format!(", {name} {value}")).collect();
     let found = match (attempt.status, attempt.time_s) {
-        (Status::Ok, Some(time)) => Seconds(time).to_string(),
+        (Status::Ok, Some(time)) => derived::quantity([attempt]).shown(Seconds(time)),
         (status, _) => status.to_string(),
     };
     let kind = if attempt.repetition == 0 { " (warm-up)" } else { "" };

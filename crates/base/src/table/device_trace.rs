@@ -67,12 +67,14 @@ pub struct DeviceTrace {
     pub launches: Vec<Launch>,
     /// When the host did nothing but wait for a device, in the order of their begins.
     pub waits: Vec<Stretch>,
-    /// When collective operations began \[fs\], in that order.
-    pub collectives_fs: Vec<i128>,
+    /// Collective operations, in the order of their begins.
+    pub collectives: Vec<Stretch>,
     /// Devices that worked.
     pub devices: usize,
     /// Processes of the host that launched something.
     pub processes: usize,
+    /// Which of so many processes it is of, where it says so.
+    pub ranks: Option<(u32, u32)>,
     /// What a reader should know of the file.
     pub warnings: Vec<Warning>,
 }

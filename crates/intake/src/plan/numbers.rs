@@ -7,9 +7,9 @@ use super::Planner;
 use super::times::Wide;
 use crate::names::Role;
 use crate::sheet::Field;
-use crate::variables::Variables;
 use crate::survey::{is_count, pair};
 use crate::units::{Comma, number};
+use crate::variables::Variables;
 
 /// Where a whole number of a run stands.
 pub(super) enum Number {
@@ -115,7 +115,12 @@ impl Planner<'_> {
     }
 
     /// By what was said, by the headings of a wide table, by the name itself, or by the dictionary.
-    fn number(&mut self, key: &'static str, role: Role, wide: &Option<Wide>) -> Result<Option<Number>> {
+    fn number(
+        &mut self,
+        key: &'static str,
+        role: Role,
+        wide: &Option<Wide>,
+    ) -> Result<Option<Number>> {
         if let Some(said) = self.claims.columns.of(key) {
             return self.said(key, said).map(Some);
         }
@@ -174,7 +179,8 @@ impl Planner<'_> {
 
     /// m by nodes and the processes on each.
     fn by_nodes(&mut self) -> Result<Option<Number>> {
-        let (nodes, on_each) = (self.with_role(Role::Nodes), self.with_role(Role::ProcessesPerNode));
+        let (nodes, on_each) =
+            (self.with_role(Role::Nodes), self.with_role(Role::ProcessesPerNode));
         let ([nodes], [on_each]) = (&nodes[..], &on_each[..]) else { return Ok(None) };
         let text = format!("{}*{}", self.name(*nodes), self.name(*on_each));
         self.said("m", &text).map(Some)
@@ -214,14 +220,19 @@ impl Planner<'_> {
             look.filled > 0 && look.pairs + 2 >= look.filled
         };
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
-        let found = format!("found the columns {}, none of which is called as m or p are", names.join(", "));
+        let found = format!(
+            "found the columns {}, none of which is called as m or p are",
+            names.join(", ")
+        );
         if let Some(place) = free().find(is_pair) {
             let answer = format!("m,p={}", self.name(place));
             return self.ambiguous(found, vec![self.columns_answer(answer, "processes first")]);
         }
         let counts = free().filter(|&place| {
             let look = &self.survey.columns[place];
-            look.are_counts() && crate::names::role_of(self.name(place)).is_none() && look.values.len() > 1
+            look.are_counts()
+                && crate::names::role_of(self.name(place)).is_none()
+                && look.values.len() > 1
         });
         let counts: Vec<&str> = counts.map(|place| self.name(place)).collect();
         let answers = match counts[..] {

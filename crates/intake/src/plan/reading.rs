@@ -36,6 +36,8 @@ pub struct Told {
     pub repetition: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The unit of the rate whose inverse its time is, where the table has rates.
+    pub rate_unit: Option<String>,
 }
 
 /// How a run ended.
@@ -67,8 +69,20 @@ pub struct Reading {
 
 /// Words for a row that sums up the others, in small letters.
 const SUMS: [&str; 14] = [
-    "total", "sum", "all", "mean", "average", "avg", "median", "summe", "gesamt", "\u{3a3}", "min", "max",
-    "overall", "mittelwert",
+    "total",
+    "sum",
+    "all",
+    "mean",
+    "average",
+    "avg",
+    "median",
+    "summe",
+    "gesamt",
+    "\u{3a3}",
+    "min",
+    "max",
+    "overall",
+    "mittelwert",
 ];
 
 impl Plan {
@@ -204,7 +218,8 @@ impl<'a> Rows<'a> {
     ) {
         if let Some((told, id)) = &mut self.told {
             let id = id.and_then(|place| row[place].text.parse().ok());
-            told(Told { id, m, p, repetition, outcome: outcome() });
+            let rate_unit = self.plan.rate().map(Into::into);
+            told(Told { id, m, p, repetition, outcome: outcome(), rate_unit });
         }
     }
 
@@ -298,8 +313,8 @@ impl<'a> Rows<'a> {
             return Ok(None);
         }
         let spread = self.plan.times.deviation(&row[deviation].text, row, comma);
-        let spread = spread
-            .ok_or_else(|| self.wrong(&row[deviation], deviation, "a standard deviation"))?;
+        let spread =
+            spread.ok_or_else(|| self.wrong(&row[deviation], deviation, "a standard deviation"))?;
         Ok(Some((runs as u32, spread)))
     }
 
@@ -330,7 +345,14 @@ impl<'a> Rows<'a> {
         }
         if let Some((at, (m, p), why)) = first {
             let file = file.clone();
-            self.reading.warnings.push(Warning::FailedRuns { file, count, line: at.line, m, p, why });
+            self.reading.warnings.push(Warning::FailedRuns {
+                file,
+                count,
+                line: at.line,
+                m,
+                p,
+                why,
+            });
         }
         for (why, lines) in &self.reading.left_out {
             let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
@@ -374,7 +396,8 @@ impl<'a> Rows<'a> {
     }
 
     fn unclaimed(&self, found: String, name: &str, values: &[&str]) -> Error {
-        let answer = |key, value: String, meaning: &str| Answer { key, value, meaning: meaning.into() };
+        let answer =
+            |key, value: String, meaning: &str| Answer { key, value, meaning: meaning.into() };
         let equals = |value: &&str| match value.parse::<f64>() {
             Ok(_) => format!("{name} == {value}"),
             Err(_) => format!("{name} == \"{value}\""),
@@ -400,7 +423,8 @@ impl Numbers {
 
     /// Whether they are some numbers and all between them, each once.
     fn is_numbering(&self) -> bool {
-        self.most - self.least + 1 == self.count && 2 * self.sum == (self.least + self.most) * self.count
+        self.most - self.least + 1 == self.count
+            && 2 * self.sum == (self.least + self.most) * self.count
     }
 }
 
@@ -437,4 +461,3 @@ fn is_of_units(text: &str) -> bool {
     let inner = text.trim_matches(['[', ']', '(', ')']);
     text.chars().all(|it| !it.is_ascii_digit()) && (inner.len() <= 12)
 }
-

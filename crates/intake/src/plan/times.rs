@@ -54,7 +54,11 @@ pub(super) struct Found {
 
 impl Times {
     /// The times of a row.
-    pub fn of<'t>(&'t self, row: &'t [Field<'_>], comma: Comma) -> impl Iterator<Item = Found> + 't {
+    pub fn of<'t>(
+        &'t self,
+        row: &'t [Field<'_>],
+        comma: Comma,
+    ) -> impl Iterator<Item = Found> + 't {
         let unit = self.unit(row);
         let is_rate = self.rate().is_some();
         self.columns.iter().map(move |timed| {
@@ -95,7 +99,9 @@ impl Times {
     /// The column and its unit, where there is one column of numbers in one unit.
     pub fn plain(&self) -> Option<(usize, Unit)> {
         match (&self.columns[..], &self.unit) {
-            ([Timed { value: Value::Column(place), .. }], UnitOf::Known(unit)) => Some((*place, *unit)),
+            ([Timed { value: Value::Column(place), .. }], UnitOf::Known(unit)) => {
+                Some((*place, *unit))
+            }
             _ => None,
         }
     }
@@ -130,7 +136,9 @@ impl Planner<'_> {
         let mut groups: Vec<Wide> = Vec::new();
         for place in 0..self.taken.len() {
             let is_free = !self.taken[place] && self.survey.columns[place].are_times();
-            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else { continue };
+            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else {
+                continue;
+            };
             match groups.iter_mut().find(|group| group.stem == stem) {
                 Some(group) => group.columns.push((place, number)),
                 None => groups.push(Wide { key: "", columns: vec![(place, number)], stem }),
@@ -147,9 +155,15 @@ impl Planner<'_> {
             Some(Role::Threads) => "p",
             Some(Role::Processes) => "m",
             Some(Role::Repetition) => "repetition",
-            _ if group.stem.is_empty() && has(Role::Processes, "m") && !has(Role::Threads, "p") => "p",
-            _ if group.stem.is_empty() && has(Role::Threads, "p") && !has(Role::Processes, "m") => "m",
-            _ if matches!(measure_of(&group.stem), Measure::Time(_)) || group.stem == "t" => "repetition",
+            _ if group.stem.is_empty() && has(Role::Processes, "m") && !has(Role::Threads, "p") => {
+                "p"
+            }
+            _ if group.stem.is_empty() && has(Role::Threads, "p") && !has(Role::Processes, "m") => {
+                "m"
+            }
+            _ if matches!(measure_of(&group.stem), Measure::Time(_)) || group.stem == "t" => {
+                "repetition"
+            }
             _ => return None,
         };
         Some(group)
@@ -287,7 +301,8 @@ impl Planner<'_> {
         };
         let likely = free.iter().copied().find(is_number);
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
-        let found = format!("found the columns {}, none of which is called as a time is", names.join(", "));
+        let found =
+            format!("found the columns {}, none of which is called as a time is", names.join(", "));
         self.ambiguous(found, likely.map(answers).into_iter().flatten().collect())
     }
 
@@ -309,7 +324,8 @@ impl Planner<'_> {
             }
             Measure::Time(None) => self.unit_beside(place),
             Measure::Rate(unit) => {
-                let found = format!("{name:?} is a rate ({unit}), of which more is better, and no time");
+                let found =
+                    format!("{name:?} is a rate ({unit}), of which more is better, and no time");
                 Err(self.ambiguous(found, vec![rate_answer(&name)]))
             }
             Measure::Other(what) => {
@@ -333,7 +349,11 @@ impl Planner<'_> {
             return Ok(UnitOf::Column(column));
         }
         if let Some(unit) = self.survey.unit_row.as_ref().and_then(|row| row[place]) {
-            self.take("time", place, &format!("in {}, as the row below the names has it", unit.symbol()));
+            self.take(
+                "time",
+                place,
+                &format!("in {}, as the row below the names has it", unit.symbol()),
+            );
             return Ok(UnitOf::Known(unit));
         }
         self.take("time", place, "no unit in its name, taken as seconds");

@@ -61,7 +61,7 @@ fn told(task: &Object<'_>) -> Result<Option<Told>> {
         _ => return Err(state.error("finished, failed, canceled, running or waiting")),
     };
     let id = Some(u64::from(task.required("id")?.count(0)?));
-    Ok(Some(Told { id, mapping: None, repetition: None, outcome }))
+    Ok(Some(Told { id, mapping: None, repetition: None, outcome, rate_unit: None }))
 }
 
 /// From its start to its end \[s\].

@@ -96,11 +96,17 @@ mod tests {
         let work = |m: u32, p: u32| 1.0 + 10.0 / f64::from(m * p);
         assert!(said(work).is_empty());
         let copies = said(|_, p| work(1, p));
-        assert!(copies.len() == 1 && copies[0].contains("more processes change nothing"), "{copies:?}");
+        assert!(
+            copies.len() == 1 && copies[0].contains("more processes change nothing"),
+            "{copies:?}"
+        );
         let alone = said(|m, _| work(m, 1));
         assert!(alone.len() == 1 && alone[0].contains("nothing at any m"), "{alone:?}");
         let bound = said(|m, p| work(m, if m > 2 { p } else { 1 }));
-        assert!(bound.len() == 1 && bound[0].contains("at m = 1, 2, and help from m = 4"), "{bound:?}");
+        assert!(
+            bound.len() == 1 && bound[0].contains("at m = 1, 2, and help from m = 4"),
+            "{bound:?}"
+        );
         // What is left of a large m is the host's.
         assert!(said(|m, p| if m == 4 { 3.0 } else { work(m, p) }).is_empty());
     }

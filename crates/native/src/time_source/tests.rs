@@ -75,7 +75,10 @@ fn a_part_of_a_duration_is_refused_with_what_takes_it_whole() {
 fn a_rate_is_no_time() {
     let line = "Performance:       11.400        2.105";
     let why = refused("Performance: +([0-9.]+)", line);
-    assert!(why.ends_with("of which more is better; say rate-from Performance: +([0-9.]+)"), "{why}");
+    assert!(
+        why.ends_with("of which more is better; say rate-from Performance: +([0-9.]+)"),
+        "{why}"
+    );
     for line in [
         "tps = 1234.5 (without initial connection time)",
         "it was 55.2 GFLOP/s",

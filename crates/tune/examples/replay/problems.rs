@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mmgp_base::table::records::Run;
 use mmgp_base::table::Source;
-use mmgp_intake::{Claims, runs};
+use mmgp_base::table::records::Run;
 use mmgp_base::{Mapping, Result};
+use mmgp_intake::{Claims, runs};
 use mmgp_model::statistics::median;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -141,7 +141,7 @@ struct Reading<'a> {
 pub(super) fn read(source: &Source) -> Result<DeviceTrace> {
     let expected = "a trace of PyTorch's profiler or of mmgp emulate";
     let mut reading = Reading::default();
-    events::read(source, expected, |event| reading.take(event))?;
+    let ranks = events::read(source, expected, |event| reading.take(event))?;
     let gathered = reading.end();
     if gathered.is_idle() {
         return Err(Error::Input {
@@ -150,7 +150,8 @@ pub(super) fn read(source: &Source) -> Result<DeviceTrace> {
             expected: "a trace with at least one".into(),
         });
     }
-    Ok(gathered.finish(&source.name))
+    let ranks = ranks.map(|it| (it.rank, it.world_size));
+    Ok(DeviceTrace { ranks, ..gathered.finish(&source.name) })
 }
 
 impl<'a> Reading<'a> {
@@ -392,7 +393,7 @@ mod tests {
         ];
         let trace = read(&joined(&events)).unwrap();
         assert_eq!((trace.activities.len(), trace.launches.len()), (1, 1));
-        assert_eq!(trace.collectives_fs, [6 * FEMTOSECONDS]);
+        assert_eq!(trace.collectives, [us(6, 9)]);
         assert_eq!(messages(&trace), [""; 0]);
         let alone = read(&joined(&events[2..])).unwrap_err().to_string();
         assert!(alone.contains("found no kernel, copy or set of a device"), "{alone}");
@@ -456,7 +457,8 @@ mod tests {
         let served = Stretch { start_fs: 13 * quarter, end_fs: 25 * quarter };
         assert_eq!(trace.activities, [Activity { when: served, function, device: 0 }]);
         assert_eq!(trace.functions[function], "node");
-        assert_eq!(trace.collectives_fs, [30 * quarter]);
+        let met = Stretch { start_fs: 30 * quarter, end_fs: 32 * quarter };
+        assert_eq!(trace.collectives, [met]);
         assert_eq!(messages(&trace), [""; 0]);
     }
 

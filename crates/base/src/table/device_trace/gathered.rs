@@ -48,7 +48,7 @@ pub(super) struct Gathered {
     served: Vec<Worked>,
     accelerators: Numbered,
     waits: Vec<Recorded>,
-    collectives_fs: Vec<i128>,
+    collectives: Vec<Recorded>,
     devices: Numbered,
     processes: Numbered,
     unknown: BTreeMap<String, u64>,
@@ -111,7 +111,7 @@ impl Gathered {
     /// A collective operation began on the host.
     pub fn collective(&mut self, when: Recorded) {
         self.covers(when);
-        self.collectives_fs.push(when.start_fs);
+        self.collectives.push(when);
     }
 
     /// Something was met that no reader knows.
@@ -150,7 +150,9 @@ impl Gathered {
         }
         waits.sort_by_key(|wait| wait.start_fs);
         launches.sort_by_key(|launch| launch.when.start_fs);
-        self.collectives_fs.sort_unstable();
+        let mut collectives: Vec<Stretch> =
+            self.collectives.iter().map(|it| it.until(window.end_fs)).collect();
+        collectives.sort_by_key(|it| it.start_fs);
         let warnings = self.warnings(file, endless, unlaunched);
         DeviceTrace {
             file: file.to_string(),
@@ -159,9 +161,10 @@ impl Gathered {
             activities,
             launches,
             waits,
-            collectives_fs: self.collectives_fs,
+            collectives,
             devices: self.devices.all.len(),
             processes: self.processes.all.len(),
+            ranks: None,
             warnings,
         }
     }
@@ -189,7 +192,8 @@ impl Gathered {
                 call.when.until(last_fs)
             });
             if names::is_collective(&self.names.all[*name]) {
-                self.collectives_fs.push(when.start_fs);
+                self.collectives
+                    .push(Recorded { start_fs: when.start_fs, end_fs: Some(when.end_fs) });
                 continue;
             }
             activities.push(Activity { when, function: *name, device: *device });

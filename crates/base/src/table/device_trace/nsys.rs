@@ -318,7 +318,10 @@ INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cudaMemcpy_v302
                 ]
             );
             assert_eq!(trace.waits, [ns(1600, 4100)]);
-            assert_eq!(trace.collectives_fs, [6000 * FEMTOSECONDS, 6100 * FEMTOSECONDS]);
+            assert_eq!(
+                trace.collectives.iter().map(|it| it.start_fs).collect::<Vec<_>>(),
+                [6000 * FEMTOSECONDS, 6100 * FEMTOSECONDS]
+            );
             assert_eq!((trace.devices, trace.processes), (1, 1));
             assert_eq!(trace.warnings, []);
         }

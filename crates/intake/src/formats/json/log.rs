@@ -15,9 +15,12 @@ pub(super) const LINES: RecordFormat = RecordFormat {
 };
 
 /// The table of attempts; further factors are columns by their names. A warm-up, repetition 0, does not
-/// count.
+/// count. Where rates were printed, the time is none.
 fn sheet(mut records: Records<'_>) -> Result<Sheet<'_>> {
     records.rename_inner("params.");
     records.leave_out("repetition", "0");
+    if records.has("rate_unit") {
+        records.rename("time_s", "inverse of the rate");
+    }
     Ok(records.sheet("log of mmgp"))
 }

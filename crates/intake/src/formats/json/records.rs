@@ -121,6 +121,11 @@ impl<'a> Records<'a> {
         (name.is_constant && is_everywhere).then(|| text.into_owned())
     }
 
+    /// Whether any object has that key.
+    pub fn has(&self, key: &str) -> bool {
+        self.names.keys.iter().any(|name| name.key == key)
+    }
+
     /// Calls what has that beginning without it.
     pub fn rename_inner(&mut self, beginning: &str) {
         let keys: Vec<String> = self.names.keys.iter().map(|name| name.key.clone()).collect();

@@ -1,8 +1,8 @@
 //! Conditions on a mapping as people write them: `m*p <= cores && p <= 8`.
 
-use mmgp_base::expression::{Expression, Kind, Names, is_name};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::expression::{Expression, Kind, Names, is_name};
 
 /// A condition on m, p and the number of nodes.
 #[derive(Debug, Clone)]
