@@ -309,7 +309,7 @@ fn text(
         }
         Format::Csv => {
             if let Some(what_if) = what_if {
-                line(&format!("{}", what_if.sentence()));
+                line(&what_if.sentence());
             }
             ranking::csv(configurations, objective)
         }
