@@ -40,6 +40,7 @@ mod curves;
 mod excerpts;
 mod font;
 mod frame;
+mod front;
 mod gantt;
 mod heat_map;
 mod machine;
@@ -75,6 +76,7 @@ use style::Entry;
 use times::{Marks, Point, Points, checked};
 
 pub use curves::{CurvePanel, Curves};
+pub use front::{Front, FrontPoint};
 pub use gantt::Window;
 pub use measure::{Better, Measure};
 pub use schedulers::Quantity;
@@ -142,6 +144,8 @@ pub enum Kind<'a> {
     Benchmarks(&'a [Panel]),
     /// Emulated over published figures.
     Machine(&'a [MachineFigure]),
+    /// Configurations by two objectives, with those that none beats in both.
+    Front(&'a Front),
     /// Curves over counts.
     Curves(&'a Curves),
 }
@@ -220,6 +224,11 @@ fn scene(figure: &Picture<'_>) -> Result<Scene> {
         Kind::Excerpts { traces, window } => excerpts::scene(title, traces, window),
         Kind::Benchmarks(panels) => of_panels(title, panels),
         Kind::Machine(rows) => machine::scene(title, rows),
+        Kind::Front(front) => {
+            let (mut scene, area) = begun(title, (front::WIDTH, front::HEIGHT), &front::legend());
+            front::draw(&mut scene, area, front);
+            Ok(scene)
+        }
         Kind::Curves(curves) => curves::scene(title, curves),
     }
 }

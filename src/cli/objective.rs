@@ -88,6 +88,24 @@ pub fn parsed(
     })
 }
 
+/// The objectives of `--pareto`.
+///
+/// # Errors
+/// As [`parsed`], and for fewer than two.
+pub fn several(
+    names: &[String],
+    (quantity, per_node): (&Quantity, Option<u32>),
+) -> Result<Vec<Objective>> {
+    if names.len() < 2 {
+        return Err(Error::OutOfRange {
+            name: "--pareto",
+            found: names.join(","),
+            expected: "two objectives or more, as time,cost".into(),
+        });
+    }
+    names.iter().map(|text| parsed("--pareto", text, (quantity, per_node))).collect()
+}
+
 /// The columns of a row for programs, by their names.
 #[derive(Default)]
 pub struct Fields(Vec<(String, Value)>);

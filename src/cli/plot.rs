@@ -1,6 +1,7 @@
 //! `mmgp plot`
 
 mod curves;
+mod front;
 mod timed;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
 use crate::validate::check_same_parameters;
 use curves::CurveArguments;
+pub use front::two;
 pub use timed::Timed;
 
 /// Draw what was found: modelled against measured times, and more
@@ -47,6 +49,10 @@ pub struct Arguments {
     best: ObjectiveArguments,
     #[command(flatten)]
     node_size: NodeSize,
+    /// The two objectives of --kind pareto [default: time,cost, of rates rate,cost]
+    #[arg(long, value_name = "WHAT,WHAT", value_delimiter = ',')]
+    #[arg(help_heading = "What is best")]
+    pareto: Vec<String>,
     #[command(flatten, next_help_heading = "Curves")]
     curves: CurveArguments,
 }
@@ -56,6 +62,7 @@ Examples:
   mmgp plot --study mmgp-study --kind parity --out parity.svg
   mmgp plot --validation validation.csv --out validation.svg
   mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
+  mmgp plot --params params.toml --kind pareto --pareto time,cost --out front.svg
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png
   mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out m.svg";
 
@@ -83,6 +90,8 @@ enum PictureArgument {
     Gantt,
     /// Micro-benchmarks with what was fitted to them
     Benchmarks,
+    /// What no other beats in both of two objectives, of timed runs
+    Pareto,
     /// Columns of any table against counts
     Curves,
 }
@@ -103,7 +112,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let window = Window { from_s: arguments.from, to_s: arguments.to };
     let title = arguments.title.clone().unwrap_or_else(|| material.title(arguments.kind));
     let title = title.as_str();
-    let picture = material.draw(arguments.kind, window, (title, format))?;
+    let picture = match arguments.kind {
+        PictureArgument::Pareto => front::draw(arguments, &material, (title, format))?,
+        kind => material.draw(kind, window, (title, format))?,
+    };
     table::write(&arguments.out, picture)?;
     Ok(Answer::Done)
 }
@@ -171,6 +183,7 @@ impl PictureArgument {
             Self::Breakdown => "Where the time goes",
             Self::Gantt => "A run as it went",
             Self::Benchmarks => "Micro-benchmarks and what was fitted to them",
+            Self::Pareto => "What no other beats in both",
             Self::Curves => "Curves of a table",
         }
     }
@@ -180,6 +193,7 @@ impl PictureArgument {
         let validation = (files.validation.is_none(), "validation.csv", "--validation FILE");
         let params = (!files.has_parameters(), "parameters", "--params NAME|FILE");
         let needed = match self {
+            Self::Pareto => vec![params],
             _ if self.is_of_times() && files.runs.runs.is_some() => vec![params],
             Self::HeatMap => {
                 vec![(files.predictions.is_none(), "predictions.csv", "--predictions FILE")]
@@ -207,11 +221,17 @@ impl PictureArgument {
 
     /// Whether it shows measured times, predicted ones or both.
     fn is_of_times(self) -> bool {
-        !matches!(self, Self::Gantt | Self::Breakdown | Self::Benchmarks | Self::Curves)
+        !matches!(
+            self,
+            Self::Gantt | Self::Breakdown | Self::Benchmarks | Self::Curves | Self::Pareto
+        )
     }
 
     /// Whether it is drawn from timed runs: given ones, or those that came with the parameters.
     fn is_of_runs(self, files: &Files) -> bool {
+        if self == Self::Pareto {
+            return files.has_parameters();
+        }
         let is_asked = files.runs.runs.is_some() || self.missing(files).is_some();
         self.is_of_times() && is_asked && files.has_parameters()
     }
@@ -347,8 +367,8 @@ impl Material {
             }
             PictureArgument::Gantt => Kind::Gantt { trace: &self.trace, window },
             PictureArgument::Benchmarks => Kind::Benchmarks(&panels),
-            PictureArgument::Curves => {
-                unreachable!("invariant: curves are of a table of their own")
+            PictureArgument::Curves | PictureArgument::Pareto => {
+                unreachable!("invariant: they are drawn apart")
             }
         };
         draw(&Picture { title, kind }, format)

@@ -9,12 +9,13 @@ use super::files::{Files, Guard, Reader, without_parameters};
 use super::input::RunArguments;
 use super::objective::{NodeSize, ObjectiveArguments};
 use super::output::{data, warn};
-use super::plot::Timed;
+use super::plot::{Timed, two};
 use super::{Answer, input, study};
 use crate::decide::feasible;
 use crate::error::{Error, Result, Warning};
+use crate::objective::{Amount, Objective};
 use crate::plot::benchmarks::panels;
-use crate::plot::{self, Format, Kind, Window};
+use crate::plot::{self, Format, Front, FrontPoint, Kind, Window};
 use crate::report::provenance::Provenance;
 use crate::report::{Picture, Study, page};
 use crate::table::trace::Trace;
@@ -38,6 +39,9 @@ pub struct Arguments {
     best: ObjectiveArguments,
     #[command(flatten)]
     node_size: NodeSize,
+    /// Show what no other beats in both of two objectives, of timed runs: time,cost
+    #[arg(long, value_name = "WHAT,WHAT", value_delimiter = ',', help_heading = "What is best")]
+    pareto: Vec<String>,
     /// Title of the page [default: the name of the parameters]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -168,23 +172,46 @@ fn gantt(trace: &Trace) -> Result<Picture> {
 /// Pictures of runs for a page that draws none itself.
 fn timed(study: &Study, arguments: &Arguments) -> Result<Vec<Picture>> {
     let objective = study.objective.clone().unwrap_or_default();
-    if objective.is_time() && objective.tolerance().is_none() {
+    let is_usual = objective.is_time() && objective.tolerance().is_none();
+    if is_usual && arguments.pareto.is_empty() {
         return Ok(Vec::new());
     }
     let (parameters, runs) = (study.parameters.clone(), study.observations.clone());
     let best = (&arguments.best, &arguments.node_size);
     let Some(timed) = Timed::new(parameters, runs, best)? else { return Ok(Vec::new()) };
     let times = timed.times()?;
-    let picture = |(caption, kind): (&str, Kind<'_>)| -> Result<Picture> {
+    let picture = |caption: &str, kind: Kind<'_>| -> Result<Picture> {
         let svg = plot::draw(&plot::Picture { title: objective.name(), kind }, Format::Svg)?;
         let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
         Ok(Picture { title: caption.into(), svg })
     };
-    let kinds = [
-        ("What is predicted and was measured of every configuration", Kind::OverAll(&times)),
-        ("What is predicted, as a colour", Kind::HeatMap(&times)),
-    ];
-    kinds.into_iter().map(picture).collect()
+    let mut pictures = Vec::new();
+    if !arguments.pareto.is_empty() {
+        let two = two(&arguments.pareto, objective.quantity(), arguments.node_size.per_node)?;
+        let front = timed.front(&two)?;
+        pictures.push(picture(&front_in_words(&front, &two), Kind::Front(&front))?);
+    }
+    if !is_usual {
+        let caption = "What is predicted and was measured of every configuration";
+        pictures.push(picture(caption, Kind::OverAll(&times))?);
+        pictures.push(picture("What is predicted, as a colour", Kind::HeatMap(&times))?);
+    }
+    Ok(pictures)
+}
+
+/// The configurations of a front, with what is predicted of them.
+fn front_in_words(front: &Front, objectives: &[Objective; 2]) -> String {
+    let of = |it: &FrontPoint| {
+        let [one, other] = [0, 1].map(|place| objectives[place].shown(Amount(it.amounts[place])));
+        format!("{} with {one}, {other}", it.mapping)
+    };
+    let on = front.points.iter().filter(|point| point.is_on_front);
+    format!(
+        "What no other beats in {} and {} alike: {}",
+        objectives[0].name(),
+        objectives[1].name(),
+        on.map(of).collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// What the study says of itself.

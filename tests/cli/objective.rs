@@ -166,6 +166,37 @@ fn nothing_on_the_front_is_beaten_in_both() {
     assert_eq!(found, [(8.0, 4.0), (4.0, 4.0), (2.0, 4.0), (1.0, 4.0), (1.0, 2.0), (1.0, 1.0)]);
     let text = folder.succeeds(&["predict", "--params", "rates.toml", "--pareto", "rate,cost"]);
     assert!(text.starts_with("6 of 12 configurations: ") && text.contains("core-day/ns"), "{text}");
+    folder.succeeds(&["plot", "--params", "rates.toml", "--kind", "pareto", "--out", "front.svg"]);
+    let picture = folder.read("front.svg");
+    assert!(
+        picture.contains("rate [ns/day]") && picture.contains("cost [core-day/ns]"),
+        "{picture}"
+    );
+    assert_eq!(["(8, 4)", "(4, 4)", "(8, 2)"].map(|it| picture.contains(it)), [true, true, false]);
+    let page = folder.succeeds(&["report", "times.toml", "--pareto", "time,cost"]);
+    assert!(page.contains("What no other beats in time and cost alike: "), "{page}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_search_is_of_the_objective_as_well() {
+    let folder = Folder::new();
+    for (m, p) in [(1, 1), (1, 4), (4, 1), (4, 4), (2, 2), (1, 1), (4, 4)] {
+        let (time, m, p) = (time(m, p).to_string(), m.to_string(), p.to_string());
+        folder.succeeds(&["tell", "--out", "tune", "--m", &m, "--p", &p, "--time", &time]);
+    }
+    let ask = |objective: &[&str]| -> Value {
+        let declared = ["ask", "--m", "1,2,4", "--p", "1,2,4", "--out", "tune"];
+        serde_json::from_str(&folder.succeeds(&[&declared, objective].concat())).expect("JSON")
+    };
+    let best = |answer: &Value| answer["best"].to_string();
+    let (fastest, cheapest) = (ask(&[]), ask(&["--objective", "cost"]));
+    assert_eq!([best(&fastest), best(&cheapest)], ["[4,4]", "[1,1]"]);
+    near(&cheapest["objective"], time(1, 1) / 3600.0);
+    near(&cheapest["time_s"], time(1, 1));
+    assert!(fastest["objective"].is_null() && cheapest["unit"] == "core-h", "{fastest}");
+    // Of these (1, 4) takes 28.2 s, 2.8 times as long.
+    assert_eq!(best(&ask(&["--within", "190%"])), "[1,4]");
 }
 
 #[test]

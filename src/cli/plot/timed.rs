@@ -9,7 +9,9 @@ use crate::error::Result;
 use crate::models::Parameters;
 use crate::models::observations::{Observations, Observed};
 use crate::objective::{Direction, Objective};
-use crate::plot::{Better, Measure, Measured, Predicted, Series, Standing, Times};
+use crate::plot::{
+    Better, Front, FrontPoint, Measure, Measured, Predicted, Series, Standing, Times,
+};
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.
@@ -47,6 +49,27 @@ impl Timed {
         let ranking = decide::rank(&self.posterior, &mappings, sampling)?;
         let rows = ranking.configurations.iter().map(|it| self.predicted(it)).collect();
         Ok(self.beside("the models given the runs", rows))
+    }
+
+    /// What is believed of them by two objectives.
+    pub fn front(&self, objectives: &[Objective; 2]) -> Result<Front> {
+        let apus = self.parameters.apus;
+        let mappings = decide::candidates(&self.posterior, &Constraints::NONE, apus)?.mappings;
+        let front = decide::front(&self.posterior, &mappings, objectives)?;
+        let marginals = self.posterior.marginals(&mappings);
+        let point = |(index, &mapping): (usize, &Mapping)| {
+            let time = marginals.time(index) / self.objective().factor(mapping);
+            let amount = |objective: &Objective| objective.amount(mapping, time).0;
+            FrontPoint {
+                mapping,
+                amounts: [amount(&objectives[0]), amount(&objectives[1])],
+                is_on_front: front.iter().any(|it| it.mapping == mapping),
+            }
+        };
+        Ok(Front {
+            measures: [measure(&objectives[0]), measure(&objectives[1])],
+            points: mappings.iter().enumerate().map(point).collect(),
+        })
     }
 
     /// Predictions of what ran that have not seen it: those of the other runs or, where these are too

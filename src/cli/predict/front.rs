@@ -7,7 +7,7 @@ use super::Asked;
 use crate::cli::objective::{self as best, Fields, Said};
 use crate::cli::output::{Format, aligned, json};
 use crate::decide::{Point, front};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::objective::Objective;
 
 #[derive(Args)]
@@ -35,16 +35,8 @@ struct Json {
 }
 
 pub fn text(asked: &Asked<'_>, names: &[String], per_node: Option<u32>) -> Result<String> {
-    if names.len() < 2 {
-        return Err(Error::OutOfRange {
-            name: "--pareto",
-            found: names.join(","),
-            expected: "two objectives or more, as time,cost".into(),
-        });
-    }
     let quantity = asked.posterior.objective().quantity();
-    let objective = |text: &String| best::parsed("--pareto", text, (quantity, per_node));
-    let objectives: Vec<Objective> = names.iter().map(objective).collect::<Result<_>>()?;
+    let objectives = best::several(names, (quantity, per_node))?;
     let mappings = asked.mappings()?;
     let all = front(&asked.posterior, &mappings, &objectives)?;
     let shown = &all[..all.len().min(asked.shown)];
