@@ -24,6 +24,10 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
     if !known.models.is_empty() {
         facts.push(("In the runs".into(), outcome(known)));
     }
+    let choice = &known.ranking.choice;
+    if choice.within.is_some() {
+        facts.insert(0, ("In a sentence".into(), choice.to_string()));
+    }
     let facts: String = facts
         .iter()
         .map(|(term, text)| {
