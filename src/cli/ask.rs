@@ -21,14 +21,14 @@ use crate::units::Seconds;
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    #[command(flatten)]
-    declare: DeclareArguments,
-    #[command(flatten)]
-    search: SearchArguments,
     /// So many runs at most
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
+    #[command(flatten)]
+    declare: DeclareArguments,
+    #[command(flatten)]
+    search: SearchArguments,
 }
 
 const HELP: &str = "\

@@ -62,7 +62,7 @@ Examples:
   mmgp plot --study mmgp-study --kind parity --out parity.svg
   mmgp plot --validation validation.csv --out validation.svg
   mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
-  mmgp plot --params params.toml --kind pareto --pareto time,cost --out front.svg
+  mmgp plot --params params.toml --kind pareto --out front.svg
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png
   mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out m.svg";
 

@@ -35,6 +35,9 @@ pub struct Arguments {
     /// File to write; without it, standard output, unless that is a terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Title of the page [default: the name of the parameters]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     #[command(flatten)]
     best: ObjectiveArguments,
     #[command(flatten)]
@@ -42,9 +45,6 @@ pub struct Arguments {
     /// Show what no other beats in both of two objectives, of timed runs: time,cost
     #[arg(long, value_name = "WHAT,WHAT", value_delimiter = ',', help_heading = "What is best")]
     pareto: Vec<String>,
-    /// Title of the page [default: the name of the parameters]
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
 }
 
 const HELP: &str = "\

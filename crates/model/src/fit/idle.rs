@@ -87,7 +87,7 @@ mod tests {
             let time = time(m, p);
             Cell::of((m, p), &[time, 1.004 * time])
         };
-        let runs = Runs { file: "runs.csv".into(), cells: cells.map(cell).into() };
+        let runs = Runs::new("runs.csv", cells.map(cell).into());
         warnings(&runs).iter().map(Warning::to_string).collect()
     }
 
