@@ -1,5 +1,6 @@
 //! `mmgp look`
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,9 +9,11 @@ use serde::Serialize;
 use super::Answer;
 use super::files::Guard;
 use super::output::{Format, aligned, data, json, warn};
-use crate::error::{Result, Warning};
+use crate::error::{Error, Result, Warning};
+use crate::intake::sheet::Sheet;
 use crate::intake::{Entry, Part, Plan, formats};
 use crate::table::Source;
+use crate::table::csv::Record as _;
 
 /// Show how a table of timed runs is understood
 #[derive(Args)]
@@ -60,6 +63,12 @@ struct Told {
     role: &'static str,
     from: String,
     why: String,
+}
+
+impl Told {
+    fn of(Part { role, from, why }: &Part) -> Self {
+        Self { role, from: from.clone(), why: why.clone() }
+    }
 }
 
 /// A run as it was understood.
@@ -112,22 +121,39 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let source = Source::read_any(&arguments.file)?;
     let claims = arguments.claims.claims();
     let sheet = formats::sheet(&source, &claims.columns)?;
-    let plan = Plan::of(&sheet, &claims)?;
-    let mut first = Vec::new();
-    let mut configurations = std::collections::BTreeSet::new();
+    // What is refused is shown as far as it was understood.
+    let shown = |error: Error, head: String| -> Result<Answer> {
+        if matches!(arguments.format, Format::Table) {
+            data(None, &head)?;
+        }
+        Err(error)
+    };
+    let plan = match Plan::of(&sheet, &claims) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let names: Vec<&str> = sheet.columns.iter().map(|it| it.name.as_str()).collect();
+            let head = format!("{}  columns  {}\n", head(&sheet), names.join(", "));
+            return shown(error, head);
+        }
+    };
+    let (mut first, mut keys) = (Vec::new(), BTreeSet::new());
     let reading = plan.read(&sheet, &mut |entry: Entry| {
         if first.len() < SHOWN {
             first.push(Row::of(&entry, plan.rate()));
         }
-        configurations.insert((entry.run.m, entry.run.p));
-        true
-    })?;
-    let told =
-        |Part { role, from, why }: &Part| Told { role, from: from.clone(), why: why.clone() };
+        keys.insert(entry.run.key())
+    });
+    let factors = plan.factors(&sheet);
+    let parts: Vec<Told> = plan.parts.iter().chain(&factors).map(Told::of).collect();
+    let reading = match reading {
+        Ok(reading) => reading,
+        Err(error) => return shown(error, head(&sheet) + &lines(&parts)),
+    };
+    let configurations: BTreeSet<(u32, u32)> = keys.iter().map(|&(m, p, _)| (m, p)).collect();
     let look = Look {
         file: source.name.clone(),
         format: sheet.described(),
-        parts: plan.parts.iter().map(told).collect(),
+        parts,
         rate: plan.rate().map(str::to_string),
         runs: reading.runs,
         configurations: configurations.len(),
@@ -138,11 +164,26 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Format::Json => data(None, &json(&look))?,
         Format::Csv => data(None, &csv(&look))?,
         Format::Table => {
-            data(None, &text(&look))?;
+            data(None, &(head(&sheet) + &text(&look)))?;
             warn(&reading.warnings);
         }
     }
     Ok(Answer::Done)
+}
+
+/// The file and its format.
+fn head(sheet: &Sheet<'_>) -> String {
+    format!("{}: {}\n", sheet.source.name, sheet.described())
+}
+
+/// What each part is read from.
+fn lines(parts: &[Told]) -> String {
+    let width = parts.iter().map(|part| part.role.len()).max().unwrap_or(0);
+    let line = |Told { role, from, why }: &Told| {
+        let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
+        format!("  {role:<width$}  {from}{why}\n")
+    };
+    parts.iter().map(line).collect()
 }
 
 /// The names of the columns, of times or of rates.
@@ -156,18 +197,11 @@ fn csv(look: &Look) -> String {
 }
 
 fn text(look: &Look) -> String {
-    let width = look.parts.iter().map(|part| part.role.len()).max().unwrap_or(0);
-    let part = |Told { role, from, why }: &Told| {
-        let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
-        format!("  {role:<width$}  {from}{why}\n")
-    };
-    let parts: String = look.parts.iter().map(part).collect();
     let rows: Vec<Vec<String>> = look.first.iter().map(Row::cells).collect();
     let more = if look.runs > look.first.len() as u64 { ", the first" } else { "" };
     format!(
-        "{}: {}\n{parts}{} runs of {} configurations{more}:\n{}",
-        look.file,
-        look.format,
+        "{}{} runs of {} configurations{more}:\n{}",
+        lines(&look.parts),
         look.runs,
         look.configurations,
         aligned(&columns(look), &rows)

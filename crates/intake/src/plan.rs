@@ -1,9 +1,11 @@
 //! How a table is read: what each column is for, and why.
 
 mod configurations;
+mod numbering;
 mod numbers;
 mod plain;
 mod reading;
+mod run;
 mod times;
 
 use mmgp_base::error::{Answer, Error, Result};
@@ -16,7 +18,8 @@ use crate::survey::Survey;
 use crate::units::{Comma, Measure, measure_of};
 pub use configurations::configurations;
 use numbers::Number;
-pub use reading::{Entry, Outcome, Reading, Told};
+pub use reading::Reading;
+pub use run::{Entry, Outcome, Told};
 use times::Times;
 
 /// How a table of timed runs is read.
@@ -85,6 +88,16 @@ impl Plan {
     /// The unit of the rates whose inverses the times are, where the table has rates: `ns/day`.
     pub fn rate(&self) -> Option<&str> {
         self.times.rate()
+    }
+
+    /// The columns that may tell programs apart, and that nobody has claimed.
+    pub fn factors(&self, sheet: &Sheet<'_>) -> Vec<Part> {
+        let part = |&place: &usize| Part {
+            role: "factor",
+            from: format!("{:?}", sheet.columns[place].name),
+            why: "must be the same in all runs of one (m, p)".into(),
+        };
+        self.watched.iter().map(part).collect()
     }
 
     /// The plan in a line, where something had to be found out; `None` of a table that is called as mmgp

@@ -38,7 +38,8 @@ impl Variables {
             let name = format!("column_{place}_");
             plain += &name;
             if !places.contains(&place) {
-                (names.push(name), places.push(place));
+                names.push(name);
+                places.push(place);
             }
             (before, rest) = (Some('_'), &rest[sheet.columns[place].name.len()..]);
         }

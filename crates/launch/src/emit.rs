@@ -113,7 +113,6 @@ pub(crate) mod tests {
     use std::process::{Command, Stdio};
 
     use mmgp_base::table::Source;
-    use mmgp_base::units::Seconds;
 
     use super::*;
     use crate::results::{Told, read};

@@ -127,6 +127,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let (mut traded, mut in_runs, mut evidence) = (Vec::new(), None, None);
     if let Some(runs) = &inputs.runs {
         check_runs(&base, runs)?;
+        check_says_something(runs, &unknown, inputs)?;
         let found = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
         let terms = (&base, &unknown[..]);
         let believed = Believed::new(terms, asked_growth(settings), &found)?;
@@ -212,6 +213,21 @@ fn check_runs(base: &Parameters, runs: &Runs) -> Result<()> {
         return Ok(());
     }
     Err(Error::Fit("the known terms add up to no finite time".into()))
+}
+
+/// Runs of one configuration say nothing of another where nothing else does.
+fn check_says_something(runs: &Runs, unknown: &[Term], inputs: &Inputs) -> Result<()> {
+    let [only] = &runs.cells[..] else { return Ok(()) };
+    let is_known = |term| !unknown.contains(&term);
+    if inputs.prior.is_some() || is_known(Term::HpuTime) || is_known(Term::ApuTime) {
+        return Ok(());
+    }
+    let other = if (only.m, only.p) == (1, 1) { "(1, 2)" } else { "(1, 1)" };
+    Err(Error::TooLittleData {
+        file: runs.file.clone(),
+        found: format!("runs of ({}, {}) alone, which say nothing of others", only.m, only.p),
+        advice: format!("also time {other}, or give profile.csv"),
+    })
 }
 
 /// Runs that the machine could not have held are used, but not without a word.

@@ -72,10 +72,16 @@ impl Objective {
         Self { quantity, formula: None, within: None }
     }
 
-    /// The same where that was measured.
-    #[must_use]
-    pub fn of_quantity(self, quantity: Quantity) -> Self {
-        Self { quantity, ..self }
+    /// The same where that was measured: a rate in another unit.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn of_quantity(&self, quantity: &Quantity) -> Result<Self> {
+        let same = match &self.formula {
+            None => Self::of(quantity.clone()),
+            Some(formula) => Self::parse(&formula.name, quantity, formula.per_node)?,
+        };
+        Ok(same.within(self.within))
     }
 
     /// `time`, `rate`, `cost` (`time*m*p`), `node-hours` (`time*nodes`), or an expression over time, m,

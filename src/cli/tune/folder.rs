@@ -36,15 +36,17 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     let verdicts = verdicts(report.levels, attempts)?;
     let all = report.levels.iter().zip(&verdicts);
     let found: Vec<Found<'_>> = all
-        .map(|(level, verdict)| Found {
-            level,
-            objective: in_unit_of(attempts, &level.search.objective),
-            verdict,
-            attempts,
-            words: &report.declared.words,
-            decomposition: report.declared.decomposition,
+        .map(|(level, verdict)| {
+            Ok(Found {
+                level,
+                objective: in_unit_of(attempts, &level.search.objective)?,
+                verdict,
+                attempts,
+                words: &report.declared.words,
+                decomposition: report.declared.decomposition,
+            })
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let name = program_name(attempts);
     let mut text = String::new();
     for found in &found {
@@ -59,11 +61,13 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
             let text = runs_csv(&rows, found.objective.quantity());
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
+        let is_time = found.objective.quantity().rate().is_none();
         if let Some(parameters) = found.parameters(&name) {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
             let study = Study {
                 title: format!("{name}{suffix}"),
-                search: Some(found.course(&name)?),
+                // The course of a search is drawn over seconds.
+                search: if is_time { Some(found.course(&name)?) } else { None },
                 objective: Some(found.objective.clone()),
                 ..Study::new(parameters)
             };
@@ -105,10 +109,10 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
 }
 
 /// The objective in the unit of what the attempts printed.
-fn in_unit_of(attempts: &[Attempt], objective: &Objective) -> Objective {
+fn in_unit_of(attempts: &[Attempt], objective: &Objective) -> Result<Objective> {
     match derived::quantity(attempts) {
-        Quantity::Time => objective.clone(),
-        rate => objective.clone().of_quantity(rate),
+        Quantity::Time => Ok(objective.clone()),
+        rate => objective.of_quantity(&rate),
     }
 }
 

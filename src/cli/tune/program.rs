@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::declare::Declared;
 use crate::error::{Error, Result};
+use crate::intake::{self, Comma};
 use crate::native::{self, Command, Pattern, Pin, Printed, TimeSource};
 use crate::tune::engine::{Discipline, Timeout};
 use crate::units::Seconds;
@@ -274,13 +275,14 @@ fn timeout(text: &str) -> std::result::Result<TimeoutFlag, String> {
     duration(text).map(|time| TimeoutFlag(Some(Timeout::After(time)))).map_err(|_| expected())
 }
 
-/// A time above 0, as in `90s`, `1h 30m`; a bare number is seconds.
+/// A time above 0, as in `90s`, `1h 30m`, `1:15.9`; a bare number is seconds, and a lone `m` minutes.
 pub fn duration(text: &str) -> std::result::Result<Seconds, String> {
-    let bare = text.parse::<f64>().ok();
-    let time = bare.or_else(|| Some(humantime::parse_duration(text).ok()?.as_secs_f64()));
-    let time = time.filter(|it| *it > 0.0 && it.is_finite());
-    time.map(Seconds)
-        .ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m or 1h 30m"))
+    let read = |text: &str| intake::duration(text, Comma::Thousands);
+    let found = read(text).or_else(|| read(&format!("{text}in")).filter(|_| text.ends_with('m')));
+    let time_s = found.map(|it| it.seconds).filter(|it| *it > 0.0 && it.is_finite());
+    time_s
+        .map(Seconds)
+        .ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m, 1h 30m or 1:15.9"))
 }
 
 /// The same error, of that flag.

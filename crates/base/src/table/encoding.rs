@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::Source;
 use crate::error::{Error, Position, Result};
@@ -43,38 +43,40 @@ pub(super) fn decoded(name: String, mut bytes: Vec<u8>) -> Result<Source> {
         })?;
         steps.push(compression.name);
     }
-    let encoding = encoding_of(&bytes);
-    let text = match encoding {
-        Some(encoding) if encoding != UTF_8 => {
-            steps.push(match encoding == WINDOWS_1252 {
-                true => "Windows-1252",
-                false => encoding.name(),
-            });
-            encoding.decode(&bytes).0.into_owned()
-        }
-        _ => Source::of_utf8(name.clone(), bytes)?.text,
+    let (text, encoding) = match marked(&bytes) {
+        Some(encoding) => (encoding.decode(&bytes).0.into_owned(), Some(encoding.name())),
+        None => match String::from_utf8(bytes) {
+            Ok(text) => (text, None),
+            Err(error) if error.as_bytes().iter().any(is_control) => {
+                return Source::of_utf8(name, error.into_bytes());
+            }
+            // What is not UTF-8 and has no signs that no text has: what Windows writes in the west.
+            Err(error) => {
+                (WINDOWS_1252.decode(error.as_bytes()).0.into_owned(), Some("Windows-1252"))
+            }
+        },
     };
+    steps.extend(encoding);
     let encoding = (!steps.is_empty()).then(|| steps.join(", "));
     Ok(Source { name, text, encoding })
 }
 
-/// By its first bytes, by zeros at every other place, or, of what is not UTF-8 and has no signs that no
-/// text has, what Windows writes in the west.
-fn encoding_of(bytes: &[u8]) -> Option<&'static Encoding> {
+/// UTF-16, by its first bytes or by zeros at every other place.
+fn marked(bytes: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
-        return Some(encoding);
+        return Some(encoding).filter(|encoding| *encoding != UTF_8);
     }
     let first = &bytes[..bytes.len().min(64)];
     let zeros = |from: usize| first.iter().skip(from).step_by(2).all(|&byte| byte == 0);
-    if first.len() >= 4 && zeros(1) {
-        return Some(encoding_rs::UTF_16LE);
+    match (first.len() >= 4, zeros(1), zeros(0)) {
+        (true, true, _) => Some(UTF_16LE),
+        (true, _, true) => Some(UTF_16BE),
+        _ => None,
     }
-    if first.len() >= 4 && zeros(0) {
-        return Some(encoding_rs::UTF_16BE);
-    }
-    let is_control = |byte: &u8| *byte < 0x20 && !b"\t\n\r\x0c".contains(byte);
-    let is_text = std::str::from_utf8(bytes).is_ok() || bytes.iter().any(is_control);
-    Some(if is_text { UTF_8 } else { WINDOWS_1252 })
+}
+
+fn is_control(byte: &u8) -> bool {
+    *byte < 0x20 && !b"\t\n\r\x0c".contains(byte)
 }
 
 #[cfg(test)]

@@ -86,11 +86,6 @@ impl<'a> Value<'a> {
         self.text.starts_with('[')
     }
 
-    /// Whether it is a string.
-    pub fn is_text(&self) -> bool {
-        self.text.starts_with('"')
-    }
-
     /// The entries of an object; a key that comes twice is an error.
     pub fn object(&self) -> Result<Object<'a>> {
         let Entries(entries) = self.read("an object")?;
@@ -123,12 +118,6 @@ impl<'a> Value<'a> {
     /// A finite number.
     pub fn number(&self) -> Result<f64> {
         self.as_number().ok_or_else(|| self.error("a finite number"))
-    }
-
-    /// A finite time of zero or more \[s\].
-    pub fn seconds(&self) -> Result<f64> {
-        let time = self.as_number().filter(|&time| time >= 0.0);
-        time.ok_or_else(|| self.error("a finite time of 0 s or more"))
     }
 
     /// A whole number of at least `least`; `4.0` is one too.

@@ -100,8 +100,8 @@ impl Planner<'_> {
             (None, Some(p)) => match self.by_nodes()? {
                 Some(m) => Ok((m, p)),
                 None => {
-                    self.say("m", "1", "no column is called as processes are");
-                    Ok((Number::One, p))
+                    let m = self.one("m", &p, "no column is called as processes are")?;
+                    Ok((m, p))
                 }
             },
             (None, None) => match self.by_nodes()? {
@@ -192,13 +192,15 @@ impl Planner<'_> {
         let some = self.with_role(Role::Cores);
         let is_of_slurm = self.sheet.format.starts_with("sacct");
         let Some(&place) = all.first().or(some.first()) else {
-            self.say("p", "1", "no column is called as threads are");
-            return Ok(Number::One);
+            return self.one("p", m, "no column is called as threads are");
         };
         let of_m = match m {
             Number::Column(column) => self.name(*column).to_string(),
             Number::Formula(formula) => format!("({})", formula.text()),
-            _ => return self.said("p", &self.name(place).to_string()),
+            _ => {
+                let name = self.name(place).to_string();
+                return self.said("p", &name);
+            }
         };
         let name = self.name(place).to_string();
         let quotient = format!("{name}/{of_m}");
@@ -210,6 +212,21 @@ impl Planner<'_> {
             self.columns_answer(format!("p={name}"), "they are those of each"),
         ];
         Err(self.ambiguous(format!("{name:?} may be of one process or of all"), answers))
+    }
+
+    /// 1 for the dimension that a table does not have: where the other varies, it is what was varied.
+    fn one(&mut self, key: &'static str, other: &Number, why: &str) -> Result<Number> {
+        let values = |place: usize| self.survey.columns[place].values.len();
+        let varies = match other {
+            Number::Column(place) | Number::Part(place, _) => values(*place) > 1,
+            _ => true,
+        };
+        if varies {
+            self.say(key, "1", why);
+            return Ok(Number::One);
+        }
+        let answer = self.columns_answer(format!("{key}=1"), "if it was 1");
+        Err(self.ambiguous(format!("{why}, so that {key} is not known"), vec![answer]))
     }
 
     /// The error where neither m nor p is found, with what could be.

@@ -8,7 +8,8 @@ use mmgp_base::error::Result;
 use mmgp_base::table::records::Run;
 
 use super::numbers::Number;
-use super::reading::{Entry, Rows};
+use super::reading::Rows;
+use super::run::Entry;
 use crate::sheet::{Field, Lines};
 use crate::units::Unit;
 

@@ -6,55 +6,15 @@ use mmgp_base::error::{Answer, Error, Position, Result, Warning};
 use mmgp_base::table::records::Run;
 
 use super::Plan;
+use super::numbering::Numbers;
 use super::plain::{Counters, PlainRows};
+use super::run::{Entry, Outcome, Told, how_ended};
 use super::times::Found;
 use crate::failures::{is_failure, is_no_time};
 use crate::sheet::{Field, Sheet};
-use crate::units::{Comma, duration, number};
+use crate::units::number;
 use crate::values::sorted;
 use crate::watch::Watch;
-
-/// What a row says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// A run, or the mean of several.
-    pub run: Run,
-    /// Of how many runs the time is the mean, and their standard deviation \[s\]; of a single run, nothing.
-    pub mean_of: Option<(u32, f64)>,
-}
-
-/// What a row says of a run that somebody asked for, whether it was good or not.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Told {
-    /// The number in a column `id`, where there is one.
-    pub id: Option<u64>,
-    /// Processes.
-    pub m: u32,
-    /// Threads of each.
-    pub p: u32,
-    /// Which repetition, where a column says it.
-    pub repetition: Option<u32>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The unit of the rate whose inverse its time is, where the table has rates.
-    pub rate_unit: Option<String>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Well, after so long \[s\].
-    Time(f64),
-    /// It was stopped after so long: it takes longer \[s\].
-    Longer(f64),
-    /// It failed.
-    Failed {
-        /// What says so.
-        why: String,
-        /// Its exit code, where that is known.
-        exit: Option<i32>,
-    },
-}
 
 /// What came of reading.
 #[derive(Debug, Default)]
@@ -132,16 +92,13 @@ pub(super) struct Rows<'a> {
     numbered: BTreeMap<(u32, u32), Numbers>,
     /// The first row of a (m, p, repetition) that was there before.
     repeated: Option<Error>,
-    /// Who is told of all runs, and the column of their ids.
-    told: Option<(&'a mut dyn FnMut(Told), Option<usize>)>,
+    told: Option<Telling<'a>>,
 }
 
-/// Numbers that go up in steps of 1 if they number something.
-struct Numbers {
-    count: u64,
-    sum: u64,
-    least: u64,
-    most: u64,
+/// Who is told of all runs, and the column of their ids.
+struct Telling<'a> {
+    told: &'a mut dyn FnMut(Told),
+    id: Option<usize>,
 }
 
 /// Runs that failed.
@@ -161,7 +118,7 @@ impl<'a> Rows<'a> {
             watch: Watch::new(plan.watched.clone()),
             numbered: BTreeMap::new(),
             repeated: None,
-            told: told.map(|told| (told, sheet.column("id"))),
+            told: told.map(|told| Telling { told, id: sheet.column("id") }),
         }
     }
 
@@ -216,7 +173,7 @@ impl<'a> Rows<'a> {
         repetition: Option<u32>,
         outcome: impl FnOnce() -> Outcome,
     ) {
-        if let Some((told, id)) = &mut self.told {
+        if let Some(Telling { told, id }) = &mut self.told {
             let id = id.and_then(|place| row[place].text.parse().ok());
             let rate_unit = self.plan.rate().map(Into::into);
             told(Told { id, m, p, repetition, outcome: outcome(), rate_unit });
@@ -296,8 +253,7 @@ impl<'a> Rows<'a> {
             };
         }
         if let Some(number) = self.plan.numbering.and_then(|place| row[place].text.parse().ok()) {
-            let none = Numbers { count: 0, sum: 0, least: u64::MAX, most: 0 };
-            self.numbered.entry(point).or_insert(none).add(number);
+            self.numbered.entry(point).or_default().add(number);
         }
         Ok(None)
     }
@@ -413,21 +369,6 @@ impl<'a> Rows<'a> {
 /// So many values of a column are named.
 const SHOWN: usize = 6;
 
-impl Numbers {
-    fn add(&mut self, number: u64) {
-        self.count += 1;
-        self.sum += number;
-        self.least = self.least.min(number);
-        self.most = self.most.max(number);
-    }
-
-    /// Whether they are some numbers and all between them, each once.
-    fn is_numbering(&self) -> bool {
-        self.most - self.least + 1 == self.count
-            && 2 * self.sum == (self.least + self.most) * self.count
-    }
-}
-
 impl Failures {
     fn add(&mut self, point: (u32, u32), what: impl FnOnce() -> (Position, String)) {
         self.count += 1;
@@ -435,20 +376,6 @@ impl Failures {
             let (at, why) = what();
             (at, point, why)
         });
-    }
-}
-
-/// How a run ended that was not good, by the text that says so; a run that was stopped takes longer.
-fn how_ended(text: &str, time_s: Option<f64>, why: &str, comma: Comma) -> Outcome {
-    let bound = duration(text.trim_matches(['>', '+', ' ']), comma).map(|it| it.seconds);
-    let is_bound = text.starts_with('>') || text.ends_with('+');
-    if let Some(bound) = bound.filter(|_| is_bound) {
-        return Outcome::Longer(bound);
-    }
-    let is_stopped = ["timeout", "timed out", "timed_out"].contains(&text.to_lowercase().as_str());
-    match time_s.filter(|time_s| is_stopped && *time_s > 0.0) {
-        Some(bound) => Outcome::Longer(bound),
-        None => Outcome::Failed { why: why.into(), exit: text.parse().ok() },
     }
 }
 

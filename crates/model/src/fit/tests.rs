@@ -214,11 +214,17 @@ fn check_traded(configurations: &[(u32, u32)], expected: &str) {
 
 #[test]
 fn too_few_configurations_name_the_one_to_time_next() {
-    check_traded(
-        &[(1, 1)],
-        "t_hpu_s stands for a sum that these data cannot split: t_hpu_s + t_apu_s + c_apu_s + \
-         offloads*p*g_s + offloads*o_offload_s + offloads*t_csw_s",
-    );
+    for (only, other) in [((1, 1), "(1, 2)"), ((4, 2), "(1, 1)")] {
+        let runs = self::only(exact_runs(&truth(DATA, 0.08, TERMS), &[only]));
+        assert_eq!(
+            fitted(&runs, DATA).unwrap_err().to_string(),
+            format!(
+                "runs.csv: runs of ({}, {}) alone, which say nothing of others; also time {other}, or \
+                 give profile.csv",
+                only.0, only.1
+            )
+        );
+    }
     // T_HPU - 17, T_APU + 16, a*T_HPU + 1, N*g + 1 leaves these three times as they are. It
     // changes that of (2, 3) by 31/3 s of the 71/3 s that its parts add up to, 44 %, and no
     // other by as much.

@@ -73,14 +73,16 @@ impl Output {
 
     fn end_line(&mut self) {
         let text = String::from_utf8_lossy(&self.line);
+        // A `$` stands before the end of the line.
+        let line = text.trim_end_matches(['\n', '\r']);
         for (found, pattern) in self.reading.matches.iter_mut().zip(&self.patterns) {
             // Of several in one line the last counts as well.
-            if let Some(last) = pattern.captures_iter(&text).last() {
+            if let Some(last) = pattern.captures_iter(line).last() {
                 let names = pattern.capture_names().map(|name| name.map(str::to_string));
                 let groups = last.iter().map(|group| group.map(|it| it.as_str().to_string()));
                 let span = last.get(1).map_or((0, 0), |group| (group.start(), group.end()));
                 let groups = names.zip(groups).collect();
-                *found = Some(Match { groups, line: text.trim_end().into(), span });
+                *found = Some(Match { groups, line: line.into(), span });
             }
         }
         let end = &mut self.reading.end;

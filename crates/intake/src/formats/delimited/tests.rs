@@ -561,7 +561,7 @@ fn quoted_records_are_those_of_the_csv_crate_at_their_places() {
         let bare = |text: &str| unquoted(text, 0).text.to_string();
         let all = |rows: Vec<Vec<String>>| -> Vec<Vec<String>> {
             let bare_all = |row: &Vec<String>| row.iter().map(|text| bare(text)).collect();
-            let is_record = |row: &Vec<String>| row.len() > 1 || row[0] != "";
+            let is_record = |row: &Vec<String>| row.len() > 1 || !row[0].is_empty();
             rows.iter().map(bare_all).filter(is_record).collect()
         };
         let owned = |row: &Vec<&str>| row.iter().map(|text| text.to_string()).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steadiness::Steadiness;
-use super::times::{Bin, Moments, Times};
+use super::times::{Bin, Moments, Times, ln_1p};
 use super::wild::{Left, Usual};
 use super::{Cell, Runs, WarmUp};
 use mmgp_base::error::Warning;
@@ -12,6 +12,9 @@ use mmgp_intake::Entry;
 
 /// Up to this m and p, a cell is found by its index alone.
 const DIRECT: u32 = 64;
+
+/// More runs than these tell nothing more of a mean.
+const MOST_OF_A_MEAN: u32 = 1000;
 
 /// No run is said to be less than this part of the mean that it belongs to.
 const LEAST_OF_A_MEAN: f64 = 0.01;
@@ -46,10 +49,11 @@ impl Collector {
     /// Adds so many runs with that mean and that standard deviation: half of them as far below the mean as
     /// the others are above it, and one between them where they are an odd number.
     fn insert_mean(&mut self, mean: &Run, count: u32, deviation_s: f64) -> bool {
+        let count = count.min(MOST_OF_A_MEAN);
         let pairs = count / 2 * 2;
         let off = deviation_s * (f64::from(count - 1) / f64::from(pairs.max(1))).sqrt();
         // Which of them comes first must not look like a warm-up.
-        let first = if (mean.m + mean.p) % 2 == 0 { off } else { -off };
+        let first = if (mean.m ^ mean.p).is_multiple_of(2) { off } else { -off };
         let mut is_new = true;
         for index in 0..count {
             let off = match (index < pairs, index % 2) {
@@ -58,7 +62,8 @@ impl Collector {
                 (false, _) => 0.0,
             };
             let time_s = (mean.time_s + off).max(mean.time_s * LEAST_OF_A_MEAN);
-            let repetition = (mean.repetition - 1) * count + index + 1;
+            let before = mean.repetition.saturating_sub(1).saturating_mul(count);
+            let repetition = before.saturating_add(index + 1);
             is_new &= self.insert(Run { repetition, time_s, ..*mean });
         }
         is_new
@@ -229,7 +234,7 @@ impl Sums {
 
     /// The logarithm of a time over the unit, to the last digit of their difference.
     fn log(&self, time_s: f64) -> f64 {
-        ((time_s - self.unit_s) / self.unit_s).ln_1p()
+        ln_1p((time_s - self.unit_s) / self.unit_s)
     }
 
     /// What is left of the times, in these bins, where that is usual.

@@ -23,6 +23,20 @@ pub(super) enum Times {
     Many(Histogram),
 }
 
+/// The logarithm of 1 + x, to rounding; within a tenth of 0, where repetitions are, by its series over
+/// x/(2 + x), which is a third of the library's time.
+#[inline]
+pub(super) fn ln_1p(x: f64) -> f64 {
+    if x.abs() > 0.1 {
+        return x.ln_1p();
+    }
+    let z = x / (2.0 + x);
+    let square = z * z;
+    let odd =
+        [13.0, 11.0, 9.0, 7.0, 5.0, 3.0].iter().fold(1.0 / 15.0, |sum, n| 1.0 / n + square * sum);
+    2.0 * z + 2.0 * z * square * odd
+}
+
 /// Times of the same bin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bin {
@@ -70,7 +84,8 @@ impl Histogram {
     }
 
     fn place(log: f64) -> i64 {
-        (log / WIDTH).round() as i64
+        // Rounded as integers are, which is a tenth of the time.
+        (log * (1.0 / WIDTH) + 0.5_f64.copysign(log)) as i64
     }
 
     fn bin(&mut self, log: f64) -> &mut Bin {
@@ -225,5 +240,13 @@ mod tests {
     fn a_median_is_the_middle_one_or_between_both() {
         assert_eq!(median(&times([3.0, 1.0, 2.0]).bins()), 2.0);
         assert_eq!(median(&times([4.0, 1.0, 2.0, 9.0]).bins()), 3.0);
+    }
+
+    #[test]
+    fn the_logarithm_near_1_is_the_library_s() {
+        for place in -200..=200 {
+            let x = f64::from(place) * 0.000_7;
+            approx::assert_relative_eq!(ln_1p(x), x.ln_1p(), max_relative = 4e-16);
+        }
     }
 }

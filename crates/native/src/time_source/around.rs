@@ -1,0 +1,110 @@
+//! What stands in a line around a printed quantity, and what it says of it.
+
+use mmgp_intake::{Measure, measure_of};
+
+/// What stands in a line around a printed quantity.
+pub(super) struct Around<'a> {
+    pub text: &'a str,
+    pub before: &'a str,
+    pub after: &'a str,
+}
+
+impl Around<'_> {
+    /// Whether the text is a part of a longer number or duration: `31.5` of `1m31.5s`.
+    pub fn is_cut(&self) -> bool {
+        let ends_in_digit = |text: &str| text.ends_with(|it: char| it.is_ascii_digit());
+        let starts_with_digit = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
+        if ends_in_digit(self.before) || starts_with_digit(self.after) {
+            return true;
+        }
+        let bare = self.before.trim_end_matches([':', '.', ',']);
+        let is_joined = bare.len() < self.before.len() && ends_in_digit(bare);
+        let part = self.before.trim_end();
+        let of_unit = part.strip_suffix(['d', 'h', 'm']).map(str::trim_end);
+        let is_behind_part = of_unit.is_some_and(ends_in_digit);
+        let is_before_part = |rest: &str| {
+            rest.strip_prefix([':', '.', 'd', 'h', 'm'])
+                .is_some_and(|rest| starts_with_digit(rest.trim_start()))
+        };
+        is_joined || is_behind_part || is_before_part(self.after)
+    }
+
+    /// What stands behind or before a number says of it; nothing where it says nothing.
+    pub fn measure(&self) -> Option<Measure> {
+        let mut behind = self.after.trim_start_matches([' ', '\t', '[', '(']).split_whitespace();
+        let word = behind.next().unwrap_or("");
+        let more = behind.next().unwrap_or("");
+        let of_unit = |unit: &str| {
+            let unit = unit.trim_matches(|it: char| ".,;:()[]".contains(it));
+            let is_word =
+                unit.chars().next().is_some_and(|it| it.is_alphabetic() || it == '\u{b5}');
+            is_word.then(|| measure_of(&format!("value [{unit}]")))
+        };
+        let unit = if word == "per" { format!("per {more}") } else { word.into() };
+        match of_unit(&unit) {
+            Some(Measure::Other(_)) if NO_TIMES.contains(&unit.to_lowercase().as_str()) => {
+                return Some(Measure::Other(unit));
+            }
+            Some(Measure::Other(_)) | None => {}
+            found => return found,
+        }
+        let label = self.label();
+        match measure_of(label) {
+            Measure::Time(None) | Measure::Other(_) => None,
+            found => Some(found),
+        }
+    }
+
+    /// The words before it.
+    fn label(&self) -> &str {
+        let before = self.before.trim_end_matches([' ', '\t', ':', '=']);
+        let start = before.rfind([',', ';', '|', '\t']).map_or(0, |at| at + 1);
+        let start = before.rfind("  ").map_or(start, |at| start.max(at + 2));
+        before[start..].trim()
+    }
+
+    /// The text with what is next to it, as it stands in the line.
+    pub fn phrase(&self) -> String {
+        let word = self.after.split_whitespace().next().unwrap_or("");
+        let gap = if self.after.starts_with(char::is_whitespace) { " " } else { "" };
+        let before = self.before.trim_end();
+        let start = before.len() - before.len().min(LONGEST_PHRASE);
+        let before = &before[before.ceil_char_boundary(start)..];
+        let joint = if before.len() < self.before.len() { " " } else { "" };
+        format!("{}{joint}{}{gap}{word}", before.trim_start(), self.text)
+    }
+}
+
+/// Units of what takes time that say no time.
+const NO_TIMES: [&str; 5] = ["cycles", "kcycles", "mcycles", "ticks", "jiffies"];
+
+/// So much of what stands before a quantity is shown.
+const LONGEST_PHRASE: usize = 40;
+
+/// Where the first group of a regular expression stands that captures.
+pub(super) fn first_group(text: &str) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let (mut open, mut is_class, mut at) = (Vec::new(), false, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'[' => is_class = true,
+            b']' => is_class = false,
+            b'(' if !is_class => {
+                let rest = &text[at + 1..];
+                let is_named = rest.starts_with("?<") || rest.starts_with("?P<");
+                open.push((at, !rest.starts_with('?') || is_named));
+            }
+            b')' if !is_class => {
+                if let (start, true) = open.pop()?
+                    && open.iter().all(|(_, captures)| !captures)
+                {
+                    return Some((start, at + 1));
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
