@@ -13,7 +13,7 @@ use super::tune::{DeclareArguments, SearchArguments, of_drivers};
 use crate::Mapping;
 use crate::attempt::Order;
 use crate::error::Result;
-use crate::models::quantity::Quantity;
+use crate::tune::derived;
 use crate::tune::engine::{Discipline, ask, verdicts};
 use crate::units::Seconds;
 
@@ -76,8 +76,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.declare.guarded(Guard::default()).check()?;
     let declared = arguments.declare.declared(&mut warnings)?;
     warn(&warnings);
-    let levels = arguments.search.levels(&declared, &Quantity::Time, None)?;
     let attempts = of_drivers(&arguments.search.out)?;
+    let quantity = derived::quantity(&attempts);
+    let levels = arguments.search.levels(&declared, &quantity, None)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
     let orders = ask(&levels, &attempts, &discipline, arguments.count as usize)?;
     let verdicts = verdicts(&levels, &attempts)?;

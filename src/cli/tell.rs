@@ -112,7 +112,7 @@ fn tell(session: &mut Session, of: Attempt, outcome: Outcome) -> Result<()> {
     let attempt = match outcome {
         Outcome::Time(time_s) => Attempt {
             status: Status::Ok,
-            wall_s: Some(time_s),
+            wall_s: attempt.rate_unit.is_none().then_some(time_s),
             time_s: Some(time_s),
             rate: attempt.rate_unit.as_ref().map(|_| 1.0 / time_s),
             exit: Some(0),

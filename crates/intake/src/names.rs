@@ -48,7 +48,7 @@ const THREADS: &str = "p threads thread nthreads nthread numthreads numthread om
     cpuspertask numcpuspertask slurmcpuspertask corespertask coresperrank coresperprocess cpusperrank \
     threadcount apus apusperprocess accelerators acceleratorsperprocess spes spesperprocess gpusperrank \
     gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils \
-    numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads \
+    numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads nt nthr thr nthrd \
     julianumthreads rayonnumthreads numworkerthreads";
 
 const CORES: &str = "cores ncores numcores cpus ncpus numcpus corecount kerne pus";

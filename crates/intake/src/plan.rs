@@ -302,8 +302,11 @@ impl<'a> Planner<'a> {
             let is_result = !matches!(measure_of(name), Measure::Other(_)) || is_measured(name);
             let is_circumstance =
                 matches!(role_of(name), Some(Role::Circumstance | Role::Unit | Role::Repetition));
+            // The index that pandas and R print before the first name.
+            let look = &self.survey.columns[place];
+            let is_index = place == 0 && name == "field 1" && look.numbers == look.filled;
             let is_constant = self.survey.columns[place].values.len() <= 1;
-            if is_result || is_circumstance {
+            if is_result || is_circumstance || is_index {
                 self.take("passed over", place, "");
             } else {
                 watched.push(place);

@@ -6,7 +6,7 @@ use mmgp_base::error::Result;
 
 use crate::failures::is_no_time;
 use crate::sheet::{Field, Sheet};
-use crate::units::{Comma, Unit, duration, number};
+use crate::units::{Comma, Unit, duration, number, without_error};
 
 /// Rows that are looked at before a table is understood.
 const LOOKED_AT: u64 = 4096;
@@ -36,6 +36,8 @@ pub(crate) struct Look {
     pub numbers: u64,
     /// Durations that say their unit: `1m12s`, `0:01:12`.
     pub durations: u64,
+    /// Times with an error behind them: `103.2 \u{b1} 0.5`.
+    pub errors: u64,
     /// Texts that say that there is no time.
     pub no_times: u64,
     /// Two whole numbers with one sign between them: `8x4`.
@@ -64,6 +66,8 @@ impl Look {
             None => {
                 let found = duration(text, comma);
                 self.durations += u64::from(found.is_some_and(|it| it.has_unit));
+                let has_error = found.is_some() && without_error(text) != text;
+                self.errors += u64::from(has_error);
             }
         }
         if self.values.len() < REMEMBERED && !self.values.contains(text) {
@@ -78,7 +82,7 @@ impl Look {
 
     /// Whether nearly all are times, or say that there is none.
     pub fn are_times(&self) -> bool {
-        let times = self.numbers + self.durations;
+        let times = self.numbers + self.durations + self.errors;
         times > 0 && times + self.no_times + 2 >= self.filled
     }
 }

@@ -19,7 +19,7 @@ mod measure;
 mod tests;
 mod words;
 
-pub use duration::{Comma, Duration, duration, number};
+pub use duration::{Comma, Duration, duration, number, without_error};
 pub use measure::{Measure, measure_of};
 
 /// A unit of time.

@@ -7,6 +7,7 @@
 mod blanks;
 mod bordered;
 mod header;
+mod hyperfine;
 mod job_log;
 mod keyed;
 mod lines;
@@ -31,7 +32,7 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 13] = [
+const FORMATS: [Format; 14] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     bordered::JUBE,
     bordered::MARKDOWN,
@@ -40,6 +41,7 @@ const FORMATS: [Format; 13] = [
     sacct::FORMAT,
     reframe::FORMAT,
     keyed::FORMAT,
+    hyperfine::FORMAT,
     separated::COMMA,
     separated::SEMICOLON,
     separated::TAB,

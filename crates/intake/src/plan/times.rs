@@ -2,8 +2,8 @@
 
 use mmgp_base::error::{Answer, Error, Result};
 
-use super::Planner;
 use super::numbers::Formula;
+use super::{Part, Planner};
 use crate::names::{Role, numbered, role_of, statistic_of};
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
@@ -299,7 +299,13 @@ impl Planner<'_> {
             let in_unit = |unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
             ["s", "ms", "us"].map(in_unit)
         };
-        let likely = free.iter().copied().find(is_number);
+        // A total before its parts.
+        let is_total = |place: &usize| {
+            let name = self.name(*place).to_lowercase();
+            ["total", "overall", "whole", "gesamt", "all"].iter().any(|word| name.contains(word))
+        };
+        let likely: Vec<usize> = free.iter().copied().filter(is_number).collect();
+        let likely = likely.iter().copied().find(is_total).or(likely.first().copied());
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
         let found =
             format!("found the columns {}, none of which is called as a time is", names.join(", "));
@@ -310,6 +316,11 @@ impl Planner<'_> {
     /// header.
     fn unit_of(&mut self, place: usize) -> Result<UnitOf> {
         let name = self.name(place).to_string();
+        let look = &self.survey.columns[place];
+        if look.errors > 0 {
+            let from = format!("what stands behind \u{b1} in {name:?}");
+            self.parts.push(Part { role: "passed over", from, why: String::new() });
+        }
         let look = &self.survey.columns[place];
         let says_all = look.durations > 0 && look.durations + look.no_times + 2 >= look.filled;
         let measure = measure_of(&name);

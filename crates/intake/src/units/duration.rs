@@ -1,5 +1,7 @@
 //! Numbers and durations as people write and programs print them.
 
+use std::borrow::Cow;
+
 use super::Unit;
 
 /// What a comma in a number is.
@@ -55,6 +57,19 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     is_good.then(|| groups.concat())
 }
 
+/// The text before an error, `103.2 \u{b1} 0.5`, with the unit that stands behind it: `103.2 \u{b1} 0.5 ms`.
+pub fn without_error(text: &str) -> Cow<'_, str> {
+    let signs = ["\u{b1}", "+/-", "+-"];
+    let Some((value, error)) = signs.iter().find_map(|sign| text.split_once(sign)) else {
+        return text.into();
+    };
+    let unit = error.trim_start_matches(|it: char| !it.is_alphabetic());
+    match value.contains(char::is_alphabetic) {
+        true => value.into(),
+        false => format!("{value}{unit}").into(),
+    }
+}
+
 /// A duration that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Duration {
@@ -64,9 +79,10 @@ pub struct Duration {
     pub has_unit: bool,
 }
 
-/// The duration that a text is: `103.2`, `1.5 min`, `1m12.3s`, `1h 2m`, `0:01:12.3`, `1-02:03:04`,
+/// The duration that a text is, without an error behind it: `103.2`, `1.5 min`, `1m12.3s`, `1h 2m`, `0:01:12.3`, `1-02:03:04`,
 /// `1 day, 2:03:04`, `PT1M12.3S`. Two numbers with a colon are minutes and seconds.
 pub fn duration(text: &str, comma: Comma) -> Option<Duration> {
+    let text = without_error(text);
     let text = text.trim();
     if let Some(value) = number(text, comma) {
         return value.is_sign_positive().then_some(Duration { seconds: value, has_unit: false });

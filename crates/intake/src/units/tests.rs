@@ -226,3 +226,13 @@ fn a_text_that_is_no_duration_is_refused() {
         assert_eq!(duration(text, Comma::Thousands), None, "{text:?}");
     }
 }
+
+#[test]
+fn an_error_behind_a_time_is_none_of_it() {
+    for text in ["103.2 \u{b1} 0.5", "103.2+/-0.5", "103.2 +- 0.5 s"] {
+        let found = duration(text, Comma::Thousands);
+        assert_eq!(found.map(|it| it.seconds), Some(103.2), "{text}");
+    }
+    check_duration("1m43.2s \u{b1} 0.5s", 103.2);
+    check_duration("103200 \u{b1} 500 ms", 103.2);
+}
