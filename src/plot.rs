@@ -34,6 +34,7 @@ mod axis;
 pub mod benchmarks;
 mod best;
 mod breakdown;
+mod color_bar;
 mod color_map;
 mod curve;
 mod curves;

@@ -192,6 +192,18 @@ fn logarithmic_ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, Vec<f64>) {
     (ticks, minor)
 }
 
+/// `12.3`, `0.456`, `1.2e-9`: what tells cells apart in little room.
+pub(super) fn three_digits(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value if !(1e-3..1e5).contains(&value) => format!("{value:.1e}"),
+        value => {
+            let decimals = (2 - value.log10().floor() as i32).max(0) as usize;
+            format!("{value:.decimals$}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use approx::assert_relative_eq;

@@ -4,9 +4,10 @@
 //! sides are logarithmic and what would be smaller than a cell that can be seen shares one, which has
 //! the colour of its fastest: no picture has more cells than eyes can tell apart.
 
-use super::axis::{Axis, label};
+use super::axis::{Axis, three_digits};
+use super::color_bar::{color_bar, shade};
 use super::color_map::{self, STEPS};
-use super::measure::{Better, Measure};
+use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
 use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
@@ -383,44 +384,7 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The colour of a step from small to large numbers: what is better is light.
-fn shade(step: usize, better: Better) -> usize {
-    match better {
-        Better::Smaller => STEPS - 1 - step,
-        Better::Larger => step,
-    }
-}
-
-/// The colours with their numbers, the small ones at the bottom.
-fn color_bar(scene: &mut Scene, bar: Bounds, (shades, better): (&Axis, Better), title: &str) {
-    let height = bar.height() / STEPS as f64;
-    for step in 0..STEPS {
-        let [top, bottom] =
-            [STEPS - step, STEPS - step - 1].map(|part| bar.bottom - height * part as f64);
-        let color = color_map::color(shade(STEPS - 1 - step, better));
-        scene.rectangle(Bounds::new(bar.left, top, bar.right, bottom), color);
-    }
-    for &tick in &shades.ticks {
-        let y = bar.bottom - shades.fraction(tick) * bar.height();
-        scene.line(vec![[bar.right, y], [bar.right + 4.0, y]], stroke(INK, 1.0));
-        scene.text(&label(tick), [bar.right + 8.0, y], LABEL);
-    }
-    scene.text(title, [bar.left - 14.0, bar.middle()[1]], TEXT.at(Anchor::Middle).upwards());
-}
-
 /// A value of m or p in the room that there is: `512`, `2.1e9`.
 fn count(value: u32) -> String {
     if value < 1_000_000 { value.to_string() } else { format!("{:.1e}", f64::from(value)) }
-}
-
-/// `12.3`, `0.456`, `1.2e-9`: what tells cells apart in little room.
-fn three_digits(value: f64) -> String {
-    match value {
-        0.0 => "0".into(),
-        value if !(1e-3..1e5).contains(&value) => format!("{value:.1e}"),
-        value => {
-            let decimals = (2 - value.log10().floor() as i32).max(0) as usize;
-            format!("{value:.decimals$}")
-        }
-    }
 }
