@@ -7,7 +7,8 @@ use mmgp_base::error::{Error, Result};
 /// Where m, p, the time and the repetition stand, as a user has it; what is not said is found by names.
 ///
 /// Each is the name of a column, or an expression over such: `p=cores/ranks`. A unit in brackets behind
-/// the name of a time is its unit: `time=wall [ms]`. `m,p=config` splits texts such as `8x4`.
+/// the name of a time is its unit: `time=wall [ms]`. `m,p=config` splits texts such as `8x4`, `p,m=config` those with p
+/// first.
 ///
 /// ```
 /// use mmgp_intake::Columns;
@@ -21,8 +22,8 @@ use mmgp_base::error::{Error, Result};
 pub struct Columns {
     /// The keys, in the order of [`KEYS`], and what was said of each.
     said: [Option<String>; KEYS.len()],
-    /// The column of texts that hold both m and p.
-    split: Option<String>,
+    /// The column of texts that hold both m and p, and whether p comes first.
+    split: Option<(String, bool)>,
 }
 
 /// What a column may be chosen for.
@@ -45,9 +46,14 @@ impl FromStr for Columns {
         let mut columns = Self::default();
         let mut parts = pairs(text).into_iter().peekable();
         while let Some(part) = parts.next() {
-            if part.trim() == "m" && parts.peek().is_some_and(|next| is_pair_of(next, "p")) {
+            let other = match part.trim() {
+                "m" => "p",
+                "p" => "m",
+                _ => "",
+            };
+            if parts.peek().is_some_and(|next| is_pair_of(next, other)) {
                 let both = parts.next().and_then(|next| next.split_once('=')).map(|it| it.1.trim());
-                columns.split = both.map(Into::into);
+                columns.split = both.map(|both| (both.into(), other == "m"));
                 continue;
             }
             let (key, name) = part
@@ -99,14 +105,15 @@ impl Columns {
         self.said[place].as_deref()
     }
 
-    /// The column of texts such as `8x4`, where m and p stand in one.
-    pub fn split(&self) -> Option<&str> {
-        self.split.as_deref()
+    /// The column of texts such as `8x4`, where m and p stand in one, and whether p comes first.
+    pub fn split(&self) -> Option<(&str, bool)> {
+        self.split.as_ref().map(|(name, is_p_first)| (name.as_str(), *is_p_first))
     }
 
     /// All that was said.
     pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.said.iter().chain([&self.split]).flatten().map(String::as_str)
+        let split = self.split.as_ref().map(|(name, _)| name);
+        self.said.iter().flatten().chain(split).map(String::as_str)
     }
 }
 
@@ -126,10 +133,10 @@ mod tests {
         assert_eq!(found, ["ranks", "threads", "wall (a,b)", "no"]);
         assert_ne!(Columns::default(), columns);
         let split: Columns = "m,p=config,time=t".parse().unwrap();
-        assert_eq!(
-            (split.split(), split.of("m"), split.of("time")),
-            (Some("config"), None, Some("t"))
-        );
+        assert_eq!(split.split(), Some(("config", false)));
+        assert_eq!((split.of("m"), split.of("time")), (None, Some("t")));
+        let other: Columns = "p,m=config".parse().unwrap();
+        assert_eq!(other.split(), Some(("config", true)));
     }
 
     #[test]

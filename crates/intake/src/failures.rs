@@ -6,17 +6,51 @@ use crate::names::Role;
 const NO_TIMES: &str = "nan na n/a - -- --- none null inf infinity failed fail failure error err timeout timed_out \
     timed-out oom killed crash crashed dnf tle aborted abort cancelled canceled segfault unknown missing \
     node_fail out_of_memory preempted deadline boot_fail invalidconfig compilationfailedconfig \
-    runtimefailedconfig x";
+    runtimefailedconfig x #n/a n.a. ? t/o to -1 diverged";
 
 /// What a status says of a run that was good, in small letters.
-const GOOD: &str = "ok 0 success succeeded successful completed complete done pass passed finished true yes \
+const GOOD: &str = "cd normal none info debug done. ok 0 success succeeded successful completed complete done pass passed finished true yes \
     correct valid good xpass 1.0 ended";
 
 /// What stands for no.
 const NO: &str = "false no 0 n f none null nan - ok 0.0 correct";
 
 /// What stands for yes.
-const YES: &str = "true yes 1 y t ok pass passed 1.0 correct";
+const YES: &str = "successful success succeeded passed. done valid verified correct. true yes 1 y t ok pass passed 1.0 correct";
+
+/// Parts of words that only a run that failed leaves in a remark, in small letters.
+const SIGNS: [&str; 16] = [
+    "segfault",
+    "segmentation",
+    "core dumped",
+    "out of memory",
+    "oom",
+    "killed",
+    "crash",
+    "abort",
+    "timed out",
+    "timeout",
+    "time out",
+    "on signal",
+    "run failed",
+    "failed",
+    "diverged",
+    "fatal",
+];
+
+/// Whether a remark beside a run says that it failed.
+pub(crate) fn is_sign(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let has = |sign: &&str| {
+        lower.match_indices(*sign).any(|(at, _)| {
+            let before = lower[..at].chars().next_back();
+            let is_denied =
+                ["no ", "not ", "never ", "0 "].iter().any(|no| lower[..at].ends_with(no));
+            before.is_none_or(|it| !it.is_alphanumeric()) && !is_denied
+        })
+    };
+    SIGNS.iter().any(has)
+}
 
 fn is_one_of(list: &str, text: &str) -> bool {
     list.split_whitespace().any(|known| known.eq_ignore_ascii_case(text))
@@ -25,7 +59,13 @@ fn is_one_of(list: &str, text: &str) -> bool {
 /// Whether the text in the place of a time says that there is none: a word, or that it takes longer than
 /// something (`> 600`).
 pub(crate) fn is_no_time(text: &str) -> bool {
-    text.is_empty() || text.starts_with('>') || text.ends_with('+') || is_one_of(NO_TIMES, text)
+    let inner = text.trim_matches(['(', ')', '[', ']', '<', ' ']);
+    text.is_empty()
+        || text.starts_with('>')
+        || text.ends_with('+')
+        || is_one_of(NO_TIMES, inner)
+        || is_sign(text)
+        || text.to_lowercase().starts_with("error")
 }
 
 /// Whether a column of that role says that the run failed. An empty field says nothing.
@@ -37,7 +77,12 @@ pub(crate) fn is_failure(role: Role, text: &str) -> bool {
         Role::ExitCode => !text.split(':').all(is_zero),
         Role::Success => !is_one_of(YES, text),
         Role::Failure => !is_one_of(NO, text),
-        Role::Status => !is_one_of(GOOD, text),
+        // `Completed successfully`, and not `Completed with errors`.
+        Role::Status => {
+            let first = text.split_whitespace().next().unwrap_or(text);
+            let is_doubted = text.to_lowercase().contains("error") || is_sign(text);
+            !is_one_of(GOOD, first) || (first.len() < text.len() && is_doubted)
+        }
         _ => false,
     }
 }
@@ -50,7 +95,11 @@ pub(crate) fn are_of<'a>(role: Role, values: impl Iterator<Item = &'a str>) -> b
     let mut values = values.filter(|text| !text.is_empty());
     match role {
         Role::ExitCode => values.all(|text| is_whole(text) || !is_number(text)),
-        Role::Success | Role::Failure | Role::Status => {
+        // So many errors.
+        Role::Failure => values.all(|text| {
+            !is_number(text) || text.parse::<u32>().is_ok() || text == "0.0" || text == "1.0"
+        }),
+        Role::Success | Role::Status => {
             values.all(|text| !is_number(text) || matches!(text, "0" | "1" | "0.0" | "1.0"))
         }
         _ => false,
@@ -79,7 +128,21 @@ mod tests {
         assert!(["False", "no", "0"].iter().all(failed(Role::Success)));
         assert!(["True", "yes", "InvalidConfig"].iter().all(failed(Role::Failure)));
         assert!(["FAILED", "TIMEOUT", "CANCELLED by 1000"].iter().all(failed(Role::Status)));
-        assert!(!["COMPLETED", "ok", "pass"].iter().any(failed(Role::Status)));
+        assert!(
+            !["COMPLETED", "ok", "pass", "Completed successfully"].iter().any(failed(Role::Status))
+        );
+        assert!(["signal 11", "TO", "completed with errors"].iter().all(failed(Role::Status)));
+        assert!(["UNSUCCESSFUL", "failed", "WRONG"].iter().all(failed(Role::Success)));
+    }
+
+    #[test]
+    fn a_remark_may_say_that_a_run_failed() {
+        for text in ["crashed", "OOM on node 3", "killed by OOM", "mpirun exited on signal 9"] {
+            assert!(is_sign(text), "{text:?}");
+        }
+        for text in ["pinned", "no crash", "0 failed", "room 3", "unaborted"] {
+            assert!(!is_sign(text), "{text:?}");
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ const THREADS: &str = "p threads thread nthreads nthread numthreads numthread om
     cpuspertask numcpuspertask slurmcpuspertask corespertask coresperrank coresperprocess cpusperrank \
     threadcount apus apusperprocess accelerators acceleratorsperprocess spes spesperprocess gpusperrank \
     gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils \
-    numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads nt nthr thr nthrd \
+    numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads nt nthr thr nthrd intraopthreads intraop njobs \
     julianumthreads rayonnumthreads numworkerthreads";
 
 const CORES: &str = "cores ncores numcores cpus ncpus numcpus corecount kerne pus";
@@ -75,13 +75,15 @@ const UNITS: &str = "unit units timeunit timeunits elapsedunit walltimeunit runt
 const EXIT_CODES: &str = "exit exitcode exitcodes exitstatus exitval exitvalue rc returncode retcode ret \
     retval returnvalue errorcode errcode errno signal";
 
-const SUCCESSES: &str = "success succeeded successful ok passed converged valid correct completed finished \
+const SUCCESSES: &str = "verification validation check checks checksum checksumok jobdone finishedok \
+    success succeeded successful ok passed converged valid correct completed finished \
     iscorrect isvalid erfolg verified validated";
 
-const FAILURES: &str = "failed failure error errors timeout timedout crashed killed oom hung aborted fail \
+const FAILURES: &str = "crash errs err nerrors nerr numerrors failures nfailures traceback stacktrace \
+    exclude excluded discard discarded outlier outliers failed failure error errors timeout timedout crashed killed oom hung aborted fail \
     exception fehler invalidity invalid";
 
-const STATUSES: &str = "status state result outcome verdict jobstate jobstatus runstatus ramblestatus \
+const STATUSES: &str = "termination exitreason endreason reason level loglevel status state result outcome verdict jobstate jobstatus runstatus ramblestatus \
     experimentstatus teststatus resultstatus";
 
 const CIRCUMSTANCES: &str = "timestamp date datetime when day starttime start started startedat begin \
@@ -151,6 +153,11 @@ const BEHIND: [&str; 4] = ["count", "number", "num", "used"];
 
 /// What a column of that name is for; `None` of one that the dictionary does not have.
 pub fn role_of(name: &str) -> Option<Role> {
+    // What is within an error is one: `error.type`.
+    let outer = name.split_once('.').map(|(outer, _)| exactly(&plain(outer)));
+    if let Some(Some(Role::Failure)) = outer {
+        return Some(Role::Failure);
+    }
     let per = plain(&name.replace('/', "per"));
     let found = exactly(&plain(name)).or_else(|| exactly(&per)).or_else(|| with_more(&per));
     found.or_else(|| is_deviation(name).then_some(Role::Deviation))
@@ -225,6 +232,13 @@ pub fn statistic_of(name: &str) -> u32 {
 /// What a name with a number at its end repeats: `run1`, `threads=4`, `t_2`. The stem and the number.
 pub fn numbered(name: &str) -> Option<(String, u32)> {
     let trimmed = name.trim();
+    // `1 thread`, `2 threads`.
+    if let Some((number, stem)) = trimmed.split_once(' ')
+        && let Ok(number) = number.parse()
+        && exactly(&plain(stem)).is_some_and(|role| COUNTED.contains(&role))
+    {
+        return Some((format!("{}s", stem.trim().trim_end_matches('s')), number));
+    }
     let digits = trimmed.chars().rev().take_while(char::is_ascii_digit).count();
     let (stem, number) = trimmed.split_at(trimmed.len() - digits);
     let number = number.parse().ok()?;
@@ -279,6 +293,9 @@ mod tests {
 
     #[test]
     fn the_number_at_the_end_of_a_name_is_its_own() {
+        assert_eq!(numbered("1 thread"), Some(("threads".into(), 1)));
+        assert_eq!(numbered("4 threads"), Some(("threads".into(), 4)));
+        assert_eq!(numbered("2 nodes or so"), None);
         assert_eq!(numbered("run1"), Some(("run".into(), 1)));
         assert_eq!(numbered("threads = 4"), Some(("threads".into(), 4)));
         assert_eq!(numbered("16"), Some((String::new(), 16)));

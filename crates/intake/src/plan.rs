@@ -7,6 +7,8 @@ mod plain;
 mod reading;
 mod run;
 mod times;
+mod unit;
+mod wide;
 
 use mmgp_base::error::{Answer, Error, Result};
 
@@ -53,6 +55,10 @@ pub struct Plan {
     only: Option<(usize, String)>,
     /// Columns that nobody has claimed.
     watched: Vec<usize>,
+    /// Columns that are passed over by their names, of which there are several values.
+    circumstances: Vec<usize>,
+    /// Columns of words, in which a run may be said to have failed.
+    remarks: Vec<usize>,
     comma: Comma,
     /// What each part of a run is read from, for people: `m`, `"ranks"`, why.
     pub parts: Vec<Part>,
@@ -165,6 +171,8 @@ impl<'a> Planner<'a> {
             return Err(self.ambiguous(found, Vec::new()));
         }
         let watched = self.watched(&ignored);
+        let remarks = self.remarks(&watched, &ignored);
+        let circumstances = self.circumstances(&ignored, repetition.or(numbering));
         let comma = self.survey.comma;
         let parts = self.parts;
         let plan = Plan {
@@ -178,6 +186,8 @@ impl<'a> Planner<'a> {
             filter,
             only,
             watched,
+            circumstances,
+            remarks,
             comma,
             parts,
         };
@@ -291,6 +301,28 @@ impl<'a> Planner<'a> {
         Ok((None, numbering))
     }
 
+    /// Columns that are passed over as circumstances and have several values.
+    fn circumstances(&self, ignored: &[usize], numbers: Option<usize>) -> Vec<usize> {
+        let is_circumstance = |place: &usize| {
+            let is_passed_over =
+                matches!(role_of(self.name(*place)), Some(Role::Circumstance | Role::Repetition));
+            let looks = self.survey.columns[*place].values.len();
+            is_passed_over && looks > 1 && !ignored.contains(place) && numbers != Some(*place)
+        };
+        (0..self.taken.len()).filter(is_circumstance).collect()
+    }
+
+    /// Columns of words that are passed over or that nobody has claimed.
+    fn remarks(&self, watched: &[usize], ignored: &[usize]) -> Vec<usize> {
+        let is_remark = |place: &usize| {
+            let look = &self.survey.columns[*place];
+            let is_passed_over = role_of(self.name(*place)) == Some(Role::Circumstance);
+            let is_free = watched.contains(place) || (is_passed_over && !ignored.contains(place));
+            is_free && look.numbers < look.filled
+        };
+        (0..self.taken.len()).filter(is_remark).collect()
+    }
+
     /// Columns that nobody has claimed and that may tell programs apart; those that cannot are passed over.
     fn watched(&mut self, ignored: &[usize]) -> Vec<usize> {
         let mut watched = Vec::new();
@@ -300,8 +332,11 @@ impl<'a> Planner<'a> {
             }
             let name = self.name(place);
             let is_result = !matches!(measure_of(name), Measure::Other(_)) || is_measured(name);
-            let is_circumstance =
-                matches!(role_of(name), Some(Role::Circumstance | Role::Unit | Role::Repetition));
+            let is_circumstance = self.survey.columns[place].are_instants()
+                || matches!(
+                    role_of(name),
+                    Some(Role::Circumstance | Role::Unit | Role::Repetition)
+                );
             // The index that pandas and R print before the first name.
             let look = &self.survey.columns[place];
             let is_index = place == 0 && name == "field 1" && look.numbers == look.filled;

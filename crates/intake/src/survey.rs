@@ -30,6 +30,8 @@ pub(crate) struct Survey {
 pub(crate) struct Look {
     /// Fields that are not empty.
     pub filled: u64,
+    /// The least and the largest number.
+    pub range: Option<(f64, f64)>,
     /// Whole numbers of at least 1.
     pub whole: u64,
     /// Numbers.
@@ -60,6 +62,8 @@ impl Look {
         match number(text, comma) {
             Some(value) => {
                 self.numbers += 1;
+                let (least, most) = self.range.unwrap_or((value, value));
+                self.range = Some((least.min(value), most.max(value)));
                 self.whole += u64::from(is_count(value));
             }
             None if is_no_time(text) => self.no_times += 1,
@@ -78,6 +82,14 @@ impl Look {
     /// Whether nearly all are whole numbers: a row of a sum or of units may stand among them.
     pub fn are_counts(&self) -> bool {
         self.whole > 0 && self.whole + 2 >= self.filled
+    }
+
+    /// Whether all are seconds or milliseconds since 1970: an instant, and no time that anything took.
+    pub fn are_instants(&self) -> bool {
+        let is_within = |(least, most): (f64, f64)| {
+            [1.0, 1e3, 1e6, 1e9].iter().any(|unit| least > 9e8 * unit && most < 4e9 * unit)
+        };
+        self.numbers > 0 && self.numbers == self.filled && self.range.is_some_and(is_within)
     }
 
     /// Whether nearly all are times, or say that there is none.
@@ -105,9 +117,12 @@ pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
 
 impl Survey {
     pub fn of(sheet: &Sheet<'_>) -> Result<Self> {
-        let mut commas = Commas::default();
+        let mut of_columns = vec![Commas::default(); sheet.columns.len()];
         let mut unit_row = None;
-        each(sheet, |row| row.iter().for_each(|field| commas.add(&field.text)))?;
+        each(sheet, |row| {
+            of_columns.iter_mut().zip(row).for_each(|(it, field)| it.add(&field.text))
+        })?;
+        let commas = Commas::of_all(&of_columns);
         let comma = commas.meaning(&sheet.format);
         let mut columns = vec![Look::default(); sheet.columns.len()];
         let mut is_first = true;
@@ -141,21 +156,41 @@ fn each(sheet: &Sheet<'_>, mut look: impl FnMut(&[Field<'_>])) -> Result<()> {
 }
 
 /// Commas in numbers: before decimals, or between thousands.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Commas {
     decimal: bool,
     thousands: bool,
     either: Option<String>,
+    /// Whether units stand behind numbers.
+    has_units: bool,
+    /// Whether there are whole numbers of three digits without a comma.
+    has_hundreds: bool,
 }
 
 impl Commas {
+    /// Of all columns. Beside hundreds, a comma before three digits stands between thousands: before
+    /// decimals, these would have them as well.
+    fn of_all(columns: &[Self]) -> Self {
+        let mut all = Self::default();
+        for column in columns {
+            all.decimal |= column.decimal;
+            all.thousands |= column.thousands
+                || (column.either.is_some() && column.has_hundreds && !column.decimal);
+            all.has_units |= column.has_units;
+            all.either = all.either.take().or_else(|| column.either.clone());
+        }
+        all
+    }
+
     fn add(&mut self, text: &str) {
         let number: &str = text.trim_end_matches(|it: char| it.is_alphabetic() || it == ' ');
         let is_of_number =
             |it: char| it.is_ascii_digit() || matches!(it, ',' | '.' | '-' | '+' | ' ');
+        self.has_hundreds |= number.len() == 3 && number.bytes().all(|it| it.is_ascii_digit());
         if !number.contains(',') || !number.chars().all(is_of_number) {
             return;
         }
+        self.has_units |= number.len() < text.trim_end().len();
         let (before, after) = number.rsplit_once(',').unwrap_or_default();
         let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
         if after.contains('.') || before.contains(',') {
@@ -175,7 +210,8 @@ impl Commas {
     }
 
     fn unclear(&self, format: &str) -> Option<String> {
-        let is_clear = self.decimal != self.thousands || format.ends_with("with ;");
+        let is_usual = format.ends_with("with ;") && !self.has_units;
+        let is_clear = self.decimal != self.thousands || is_usual;
         let contradicts = self.decimal && self.thousands;
         let first = self.either.clone().filter(|_| !is_clear);
         first.or_else(|| contradicts.then(|| "numbers with commas of both kinds".into()))
@@ -189,6 +225,7 @@ mod tests {
     fn commas(texts: &[&str], format: &str) -> (Comma, bool) {
         let mut commas = Commas::default();
         texts.iter().for_each(|text| commas.add(text));
+        let commas = Commas::of_all(&[commas]);
         (commas.meaning(format), commas.unclear(format).is_some())
     }
 
@@ -198,6 +235,7 @@ mod tests {
         assert_eq!(commas(&["1,234.5 ms", "28,400"], "CSV with |"), (Comma::Thousands, false));
         assert_eq!(commas(&["28,400", "15,900"], "CSV with |"), (Comma::Thousands, true));
         assert_eq!(commas(&["28,400", "15,900"], "CSV with ;"), (Comma::Decimal, false));
+        assert_eq!(commas(&["10,320", "772"], "CSV with ;"), (Comma::Thousands, false));
         assert_eq!(commas(&["a,b", "8,4,x"], "CSV with |"), (Comma::Thousands, false));
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mmgp_base::attempt::{Attempt, Order, Status};
-use mmgp_base::error::Result;
+use mmgp_base::error::{Error, Result};
 use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, table};
@@ -47,12 +47,15 @@ pub struct Program {
     settings: Settings,
     supervisor: Mutex<Supervisor>,
     host: String,
+    /// The unit of the rates that it prints.
+    rate_unit: Mutex<Option<String>>,
 }
 
 impl Program {
     /// Of settings, run by a supervisor.
     pub fn new(settings: Settings, supervisor: Supervisor) -> Self {
-        Self { settings, supervisor: Mutex::new(supervisor), host: host::name() }
+        let supervisor = Mutex::new(supervisor);
+        Self { settings, supervisor, host: host::name(), rate_unit: Mutex::default() }
     }
 
     /// Runs one of the commands.
@@ -187,6 +190,23 @@ impl Target for Program {
 }
 
 impl Program {
+    /// Refuses a rate in another unit than the first had.
+    fn check_unit(&self, unit: Option<&String>) -> Result<()> {
+        let Some(unit) = unit else { return Ok(()) };
+        let mut known = self.rate_unit.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = known.get_or_insert_with(|| unit.clone());
+        if first == unit {
+            return Ok(());
+        }
+        Err(Error::Ambiguous {
+            file: "the output of the program".into(),
+            found: format!(
+                "it prints a rate in {unit}, and before in {first}: print it in one unit"
+            ),
+            answers: Vec::new(),
+        })
+    }
+
     /// What an end of the command means.
     ///
     /// # Errors
@@ -213,6 +233,7 @@ impl Program {
         } else {
             match time {
                 Ok(found) => {
+                    self.check_unit(found.rate_unit.as_ref())?;
                     attempt.time_s = Some(found.time.0);
                     attempt.rate = found.rate_unit.as_ref().map(|_| 1.0 / found.time.0);
                     attempt.rate_unit = found.rate_unit;

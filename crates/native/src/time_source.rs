@@ -193,6 +193,10 @@ impl Pattern {
 
     fn rate(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
         let text = around.text;
+        if around.is_cut() {
+            let found = format!("{text:?} is a part of the number in {:?}", around.phrase());
+            return Err(self.unclear(found, Vec::new()));
+        }
         let rate = number(text, Comma::Thousands)
             .ok_or_else(|| format!("its output has {text:?} as its rate"))?;
         let said =
@@ -276,7 +280,7 @@ impl Pattern {
                 after: &line[group.end()..],
             };
             let pattern = Self { text: text.into(), ..self.clone() };
-            pattern.time(&whole, None).ok()
+            if whole.is_cut() { None } else { pattern.time(&whole, None).ok() }
         };
         let of_program = PROGRAMS.iter().find(|known| {
             known
@@ -288,10 +292,18 @@ impl Pattern {
         }
         let (start, end) = first_group(&self.text)?;
         let (before, after) = (&self.text[..start], &self.text[end..]);
-        let wider = format!("{before}((?:[0-9]+[dhm:] *)+[0-9.]+s?){after}");
-        reads(&wider).map(|_| self.answer(Printed::Time, &wider))
+        let wider = WIDER.iter().map(|group| format!("{before}{group}{after}"));
+        let found = wider.into_iter().find(|wider| reads(wider).is_some());
+        found.map(|wider| self.answer(Printed::Time, &wider))
     }
 }
+
+/// Groups that take more of a duration or a number than its last digits.
+const WIDER: [&str; 3] = [
+    "((?:[0-9]+[dhm:] *)+[0-9.]+s?)",
+    "((?:[0-9.]+ *[a-z]+ +)+[0-9.]+ *[a-z]+)",
+    "([0-9.]+(?:[eEdD][+-]?[0-9]+)?)",
+];
 
 /// Of the whole output, or else of its last line that is an object.
 fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, Missing> {

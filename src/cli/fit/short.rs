@@ -48,7 +48,16 @@ fn rank(warning: &Warning) -> u32 {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     match warning {
         Warning::Note(text)
-            if has(text, &["contradict", "cannot be faster", "change nothing at"]) =>
+            if has(
+                text,
+                &[
+                    "contradict",
+                    "cannot be faster",
+                    "change nothing at",
+                    "did it fail?",
+                    "are they repetitions?",
+                ],
+            ) =>
         {
             0
         }

@@ -4,7 +4,7 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::expression::{Expression, Kind, Names};
 
 use super::Planner;
-use super::times::Wide;
+use super::wide::Wide;
 use crate::names::Role;
 use crate::sheet::Field;
 use crate::survey::{is_count, pair};
@@ -84,10 +84,11 @@ fn whole(value: f64) -> Option<u32> {
 impl Planner<'_> {
     /// Where m and p stand.
     pub(super) fn configuration(&mut self, wide: &Option<Wide>) -> Result<(Number, Number)> {
-        if let Some(name) = self.claims.columns.split() {
+        if let Some((name, is_p_first)) = self.claims.columns.split() {
             let place = self.named(name)?;
-            self.take("m, p", place, "");
-            return Ok((Number::Part(place, 0), Number::Part(place, 1)));
+            let (m, p) = if is_p_first { (1, 0) } else { (0, 1) };
+            self.take(if is_p_first { "p, m" } else { "m, p" }, place, "");
+            return Ok((Number::Part(place, m), Number::Part(place, p)));
         }
         let m = self.number("m", Role::Processes, wide)?;
         let p = self.number("p", Role::Threads, wide)?;
@@ -100,6 +101,7 @@ impl Planner<'_> {
             (None, Some(p)) => match self.by_nodes()? {
                 Some(m) => Ok((m, p)),
                 None => {
+                    self.check_cores(&p)?;
                     let m = self.one("m", &p, "no column is called as processes are")?;
                     Ok((m, p))
                 }
@@ -128,12 +130,15 @@ impl Planner<'_> {
             return Ok(Some(Number::Heading));
         }
         let exact = self.sheet.column(key).filter(|&place| !self.taken[place]);
+        let exact = exact.filter(|_| !(key == "m" && self.has_sizes()));
         let found = match exact {
             Some(place) => vec![place],
             None => {
                 let looks = &self.survey.columns;
                 let all = self.with_role(role).into_iter();
-                all.filter(|&place| looks[place].are_counts()).collect()
+                let is_size =
+                    |place: usize| self.has_sizes() && self.name(place).eq_ignore_ascii_case("m");
+                all.filter(|&place| looks[place].are_counts() && !is_size(place)).collect()
             }
         };
         match found[..] {
@@ -150,6 +155,13 @@ impl Planner<'_> {
                 Err(self.ambiguous(found, answers))
             }
         }
+    }
+
+    /// Whether m, n and k are the sizes of matrices.
+    fn has_sizes(&self) -> bool {
+        let has =
+            |size: &str| self.sheet.columns.iter().any(|it| it.name.eq_ignore_ascii_case(size));
+        has("m") && has("n") && has("k")
     }
 
     /// A column, or an expression over columns, that a user named.
@@ -214,6 +226,19 @@ impl Planner<'_> {
         Err(self.ambiguous(format!("{name:?} may be of one process or of all"), answers))
     }
 
+    /// Asks about cores where nothing says how many processes there were.
+    fn check_cores(&self, p: &Number) -> Result<()> {
+        let all = self.with_role(Role::AllCores).into_iter();
+        let cores = all.chain(self.with_role(Role::Cores)).next();
+        let (Some(cores), Number::Column(threads)) = (cores, p) else { return Ok(()) };
+        let (cores, threads) = (self.name(cores), self.name(*threads));
+        let answers = vec![
+            self.columns_answer(format!("m={cores}/{threads}"), "they are those of all processes"),
+            self.columns_answer("m=1".into(), "there was one process"),
+        ];
+        Err(self.ambiguous(format!("how many processes used {cores:?} is not said"), answers))
+    }
+
     /// 1 for the dimension that a table does not have: where the other varies, it is what was varied.
     fn one(&mut self, key: &'static str, other: &Number, why: &str) -> Result<Number> {
         let values = |place: usize| self.survey.columns[place].values.len();
@@ -242,8 +267,10 @@ impl Planner<'_> {
             names.join(", ")
         );
         if let Some(place) = free().find(is_pair) {
-            let answer = format!("m,p={}", self.name(place));
-            return self.ambiguous(found, vec![self.columns_answer(answer, "processes first")]);
+            let name = self.name(place);
+            let answer = |key: &str, meaning| self.columns_answer(format!("{key}={name}"), meaning);
+            let both = vec![answer("m,p", "processes first"), answer("p,m", "threads first")];
+            return self.ambiguous(found, both);
         }
         let counts = free().filter(|&place| {
             let look = &self.survey.columns[place];

@@ -48,6 +48,8 @@ impl PlainRows {
             && plan.spread.is_none()
             && plan.numbering.is_none()
             && plan.watched.is_empty()
+            && plan.remarks.is_empty()
+            && plan.circumstances.is_empty()
             && plan.failures.is_empty();
         let (time, unit) = plan.times.plain().filter(|_| is_simple)?;
         let mut wanted = vec![Wanted::Nothing; width];
@@ -90,9 +92,10 @@ impl PlainRows {
             let Some((mut run, end)) = self.row(text, at, lines.separator) else {
                 let end = end_of_line(text, at);
                 let fields = fields(lines.text, at..end, lines.separator);
-                rows.check_width(&fields)?;
-                rows.read(&fields, entry, &mut |point| repetitions.next(point))?;
                 at = end;
+                if rows.is_row(&fields)? {
+                    rows.read(&fields, entry, &mut |point| repetitions.next(point))?;
+                }
                 continue;
             };
             if !self.is_numbered {

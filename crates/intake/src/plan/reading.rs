@@ -10,7 +10,7 @@ use super::numbering::Numbers;
 use super::plain::{Counters, PlainRows};
 use super::run::{Entry, Outcome, Told, how_ended};
 use super::times::Found;
-use crate::failures::{is_failure, is_no_time};
+use crate::failures::{is_failure, is_no_time, is_sign};
 use crate::sheet::{Field, Sheet};
 use crate::units::number;
 use crate::values::sorted;
@@ -93,6 +93,8 @@ pub(super) struct Rows<'a> {
     /// The first row of a (m, p, repetition) that was there before.
     repeated: Option<Error>,
     told: Option<Telling<'a>>,
+    /// Whether lines that are no rows are remarks.
+    has_remarks: bool,
 }
 
 /// Who is told of all runs, and the column of their ids.
@@ -115,9 +117,10 @@ impl<'a> Rows<'a> {
             sheet,
             reading: Reading::default(),
             failures: Failures::default(),
-            watch: Watch::new(plan.watched.clone()),
+            watch: Watch::new(&plan.watched, &plan.circumstances),
             numbered: BTreeMap::new(),
             repeated: None,
+            has_remarks: false,
             told: told.map(|told| Telling { told, id: sheet.column("id") }),
         }
     }
@@ -151,7 +154,7 @@ impl<'a> Rows<'a> {
                 let expected = "a finite time of 0 s or more";
                 return Err(self.wrong(&row[found.place], found.place, expected));
             };
-            self.watch.add(point, row);
+            self.watch.add(point, row, time_s);
             let number = self.repetition(point, row)?;
             self.tell(row, point, number, || Outcome::Time(time_s));
             let repetition = number.unwrap_or_else(|| next(point));
@@ -193,17 +196,17 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The error of a row with another number of fields than the header.
-    pub fn check_width(&self, row: &[Field<'_>]) -> Result<()> {
-        let width = self.sheet.columns.len();
-        if row.len() == width {
-            return Ok(());
+    /// Whether a line is a row, which has as many fields as the header; or else a remark, as the format has
+    /// it.
+    pub fn is_row(&mut self, row: &[Field<'_>]) -> Result<bool> {
+        if row.len() == self.sheet.columns.len() {
+            return Ok(true);
         }
-        let found = match row.len() {
-            1 => "1 field".into(),
-            count => format!("{count} fields"),
-        };
-        Err(self.sheet.error(row[0].at, found, format!("{width} as in the header")))
+        if !self.has_remarks {
+            self.sheet.rows.visit(&mut |_| Ok(()))?;
+            self.has_remarks = true;
+        }
+        Ok(false)
     }
 
     /// The configuration of a row; `None` where the row is none of a run.
@@ -213,7 +216,10 @@ impl<'a> Rows<'a> {
             if number.of(row, heading, plan.comma).is_some() {
                 continue;
             }
-            let why = if row.iter().any(|field| is_sum(&field.text)) {
+            let mut names = self.sheet.columns.iter().zip(row);
+            let why = if names.all(|(heading, field)| heading.name == field.text) {
+                "headers"
+            } else if row.iter().any(|field| is_sum(&field.text)) {
                 "sums"
             } else if self.reading.runs == 0 && row.iter().all(|field| is_of_units(&field.text)) {
                 "units"
@@ -236,7 +242,10 @@ impl<'a> Rows<'a> {
         let is_of = |(place, role): &&(usize, _)| is_failure(*role, &row[*place].text);
         let by_column = self.plan.failures.iter().find(is_of).map(|(place, _)| *place);
         let is_none = found.seconds.is_none() && is_no_time(&row[found.place].text);
-        let place = by_column.or(is_none.then_some(found.place))?;
+        let place = by_column.or(is_none.then_some(found.place));
+        let by_remark =
+            || self.plan.remarks.iter().copied().find(|&place| is_sign(&row[place].text));
+        let place = place.or_else(by_remark)?;
         let name = &self.sheet.columns[place].name;
         Some((place, format!("{:?} in column {name:?}", row[place].text)))
     }
@@ -315,6 +324,7 @@ impl<'a> Rows<'a> {
             let what = match *why {
                 "sums" => "sums or means of others",
                 "units" => "units",
+                "headers" => "names of the columns again",
                 _ => "empty",
             };
             let note = format!("{file}: left out as {what}: line {}", lines.join(", "));
@@ -335,7 +345,7 @@ impl<'a> Rows<'a> {
             );
             return Err(self.unclaimed(found, name, &[]));
         }
-        let Some(column) = self.watch.varying().find(|column| !column.is_measured(rows)) else {
+        let Some(column) = self.watch.varying(rows).find(|column| !column.is_measured(rows)) else {
             return Ok(());
         };
         let name = &self.sheet.columns[column.place].name;

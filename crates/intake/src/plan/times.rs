@@ -2,47 +2,38 @@
 
 use mmgp_base::error::{Answer, Error, Result};
 
+use super::Planner;
 use super::numbers::Formula;
-use super::{Part, Planner};
-use crate::names::{Role, numbered, role_of, statistic_of};
+use super::wide::Wide;
+use crate::names::{role_of, statistic_of};
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
 
 /// Where the times of a row stand.
 pub(super) struct Times {
-    columns: Vec<Timed>,
-    unit: UnitOf,
+    pub columns: Vec<Timed>,
+    pub unit: UnitOf,
 }
 
 /// One time of a row.
-struct Timed {
-    value: Value,
+pub(super) struct Timed {
+    pub value: Value,
     /// The number in the name of its column, of a wide table.
-    heading: Option<u32>,
+    pub heading: Option<u32>,
 }
 
-enum Value {
+pub(super) enum Value {
     Column(usize),
     Formula(Formula),
 }
 
 /// The unit of times whose texts do not say it.
-enum UnitOf {
+pub(super) enum UnitOf {
     Known(Unit),
     /// In a column of the same row.
     Column(usize),
     /// They are rates, in that unit; a piece of work then takes the inverse.
     Rate(String),
-}
-
-/// A table with a column for each m, p or repetition.
-pub(super) struct Wide {
-    /// `m`, `p` or `repetition`.
-    pub key: &'static str,
-    /// The columns and the numbers in their names.
-    columns: Vec<(usize, u32)>,
-    /// What stands before the number.
-    stem: String,
 }
 
 /// A time of a row, where it stands and what was in its column's name.
@@ -128,51 +119,10 @@ fn of_rate(text: &str, comma: Comma) -> Option<f64> {
 }
 
 impl Planner<'_> {
-    /// Whether the table has a column for each m, p or repetition.
-    pub(super) fn wide(&self) -> Option<Wide> {
-        if self.claims.columns.of("time").is_some() || self.claims.rate.is_some() {
-            return None;
-        }
-        let mut groups: Vec<Wide> = Vec::new();
-        for place in 0..self.taken.len() {
-            let is_free = !self.taken[place] && self.survey.columns[place].are_times();
-            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else {
-                continue;
-            };
-            match groups.iter_mut().find(|group| group.stem == stem) {
-                Some(group) => group.columns.push((place, number)),
-                None => groups.push(Wide { key: "", columns: vec![(place, number)], stem }),
-            }
-        }
-        groups.retain(|group| group.columns.len() > 1);
-        let mut group = groups.into_iter().next()?;
-        let has = |role: Role, key: &str| {
-            self.sheet.column(key).is_some()
-                || !self.with_role(role).is_empty()
-                || self.claims.columns.of(key).is_some()
-        };
-        group.key = match role_of(&group.stem) {
-            Some(Role::Threads) => "p",
-            Some(Role::Processes) => "m",
-            Some(Role::Repetition) => "repetition",
-            _ if group.stem.is_empty() && has(Role::Processes, "m") && !has(Role::Threads, "p") => {
-                "p"
-            }
-            _ if group.stem.is_empty() && has(Role::Threads, "p") && !has(Role::Processes, "m") => {
-                "m"
-            }
-            _ if matches!(measure_of(&group.stem), Measure::Time(_)) || group.stem == "t" => {
-                "repetition"
-            }
-            _ => return None,
-        };
-        Some(group)
-    }
-
     /// Where the time stands.
     pub(super) fn times(&mut self, wide: Option<Wide>) -> Result<Times> {
         if let Some(wide) = wide {
-            return Ok(self.wide_times(wide));
+            return self.wide_times(wide);
         }
         if let Some(rate) = &self.claims.rate {
             return self.said_rate(rate);
@@ -184,30 +134,6 @@ impl Planner<'_> {
         let unit = self.unit_of(place)?;
         let columns = vec![Timed { value: Value::Column(place), heading: None }];
         Ok(Times { columns, unit })
-    }
-
-    fn wide_times(&mut self, wide: Wide) -> Times {
-        let names: Vec<&str> = wide.columns.iter().map(|&(place, _)| self.name(place)).collect();
-        let unit = match measure_of(&wide.stem) {
-            Measure::Time(Some(unit)) => Some(unit),
-            _ => None,
-        };
-        let why = match unit {
-            Some(unit) => format!("in {}", unit.symbol()),
-            None => "no unit in their names, taken as seconds".to_string(),
-        };
-        let why = format!("a column for each {}; {why}", wide.key);
-        let from = names.join(", ");
-        self.say("time", from, &why);
-        for &(place, _) in &wide.columns {
-            self.taken[place] = true;
-        }
-        let timed = |&(place, number): &(usize, u32)| Timed {
-            value: Value::Column(place),
-            heading: Some(number),
-        };
-        let columns = wide.columns.iter().map(timed).collect();
-        Times { columns, unit: UnitOf::Known(unit.unwrap_or(Unit::Seconds)) }
     }
 
     /// A column, one with a unit in brackets behind it, or an expression that a user named.
@@ -257,7 +183,10 @@ impl Planner<'_> {
     fn time_column(&self) -> Result<usize> {
         let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
         let free: Vec<usize> = free.filter(|&place| role_of(self.name(place)).is_none()).collect();
-        let is_time = |place: &usize| matches!(measure_of(self.name(*place)), Measure::Time(_));
+        let is_time = |place: &usize| {
+            matches!(measure_of(self.name(*place)), Measure::Time(_))
+                && !self.survey.columns[*place].are_instants()
+        };
         let found: Vec<usize> = free.iter().copied().filter(is_time).collect();
         let rank = |place: &usize| {
             let name = self.name(*place);
@@ -266,15 +195,46 @@ impl Planner<'_> {
         };
         let Some(best) = found.iter().map(rank).min() else { return Err(self.no_time(&free)) };
         let found: Vec<usize> = found.into_iter().filter(|place| rank(place) == best).collect();
+        let parts = self.parts(&found, &free);
         match found[..] {
-            [place] => Ok(place),
+            [place] if parts.is_empty() => Ok(place),
             _ => {
+                let found: Vec<usize> = found.into_iter().chain(parts).collect();
                 let names: Vec<&str> = found.iter().map(|&place| self.name(place)).collect();
                 let answer = |name: &&str| self.columns_answer(format!("time={name}"), "");
                 let answers: Vec<Answer> = names.iter().map(answer).collect();
                 let found = format!("the time may be any of the columns {}", names.join(", "));
                 Err(self.ambiguous(found, answers))
             }
+        }
+    }
+
+    /// Other columns with a unit of time, where the only time is called as a part of one is: `compute_s`
+    /// beside `setup_s`.
+    fn parts(&self, found: &[usize], free: &[usize]) -> Vec<usize> {
+        const WHOLE: [&str; 9] =
+            ["time", "wall", "elapsed", "total", "duration", "real", "zeit", "dauer", "t"];
+        let words = |place: usize| self.name(place).to_lowercase();
+        let is_whole = |place: usize| {
+            let name = words(place);
+            name.split(|it: char| !it.is_alphanumeric()).any(|word| {
+                WHOLE.contains(&word)
+                    || (word.len() > 4 && WHOLE[..8].iter().any(|it| word.contains(it)))
+            })
+        };
+        let has_unit = |place: &usize| {
+            let name = self.name(*place).trim_end_matches([')', ']']);
+            let last = name.rsplit(|it: char| !it.is_alphanumeric()).next().unwrap_or("");
+            last.len() < name.len() && Unit::named(last).is_some()
+        };
+        match found {
+            [only] if !is_whole(*only) && has_unit(only) => {
+                let is_other = |place: &usize| {
+                    place != only && has_unit(place) && self.survey.columns[*place].are_times()
+                };
+                free.iter().copied().filter(is_other).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -292,12 +252,20 @@ impl Planner<'_> {
         }
         let is_number = |place: &usize| {
             let look = &self.survey.columns[*place];
-            look.are_times() && (look.whole < look.numbers || look.durations > 0)
+            let is_of_processors = matches!(measure_of(self.name(*place)), Measure::Other(what) if what == "processor time");
+            let is_share = self.name(*place).contains('%');
+            look.are_times()
+                && (look.whole < look.numbers || look.durations > 0)
+                && !is_of_processors
+                && !is_share
+                && !look.are_instants()
         };
         let answers = |place: usize| {
             let name = self.name(place);
             let in_unit = |unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
-            ["s", "ms", "us"].map(in_unit)
+            let mut all = ["s", "ms", "us"].map(in_unit).to_vec();
+            all.push(Answer { meaning: "if more is better".into(), ..rate_answer(name) });
+            all
         };
         // A total before its parts.
         let is_total = |place: &usize| {
@@ -311,68 +279,9 @@ impl Planner<'_> {
             format!("found the columns {}, none of which is called as a time is", names.join(", "));
         self.ambiguous(found, likely.map(answers).into_iter().flatten().collect())
     }
-
-    /// The unit of a column of times; its name is asked, then a column of units, then the row below the
-    /// header.
-    fn unit_of(&mut self, place: usize) -> Result<UnitOf> {
-        let name = self.name(place).to_string();
-        let look = &self.survey.columns[place];
-        if look.errors > 0 {
-            let from = format!("what stands behind \u{b1} in {name:?}");
-            self.parts.push(Part { role: "passed over", from, why: String::new() });
-        }
-        let look = &self.survey.columns[place];
-        let says_all = look.durations > 0 && look.durations + look.no_times + 2 >= look.filled;
-        let measure = measure_of(&name);
-        if says_all && !matches!(measure, Measure::Rate(_)) {
-            self.take("time", place, "as the texts say");
-            return Ok(UnitOf::Known(Unit::Seconds));
-        }
-        match measure {
-            Measure::Time(Some(unit)) => {
-                self.take("time", place, &format!("in {}", unit.symbol()));
-                Ok(UnitOf::Known(unit))
-            }
-            Measure::Time(None) => self.unit_beside(place),
-            Measure::Rate(unit) => {
-                let found =
-                    format!("{name:?} is a rate ({unit}), of which more is better, and no time");
-                Err(self.ambiguous(found, vec![rate_answer(&name)]))
-            }
-            Measure::Other(what) => {
-                let answer = |unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
-                let answers = ["s", "ms", "us", "min", "h"].map(answer).to_vec();
-                Err(self.ambiguous(format!("{what:?} is no unit of time that is known"), answers))
-            }
-        }
-    }
-
-    fn unit_beside(&mut self, place: usize) -> Result<UnitOf> {
-        let is_unit = |&column: &usize| {
-            let look = &self.survey.columns[column];
-            look.filled > 0 && look.units == look.filled
-        };
-        let units: Vec<usize> = self.with_role(Role::Unit).into_iter().filter(is_unit).collect();
-        if let [column] = units[..] {
-            let unit = self.name(column).to_string();
-            self.take("time", place, &format!("in the unit that {unit:?} has"));
-            self.taken[column] = true;
-            return Ok(UnitOf::Column(column));
-        }
-        if let Some(unit) = self.survey.unit_row.as_ref().and_then(|row| row[place]) {
-            self.take(
-                "time",
-                place,
-                &format!("in {}, as the row below the names has it", unit.symbol()),
-            );
-            return Ok(UnitOf::Known(unit));
-        }
-        self.take("time", place, "no unit in its name, taken as seconds");
-        Ok(UnitOf::Known(Unit::Seconds))
-    }
 }
 
-fn rate_answer(name: &str) -> Answer {
+pub(super) fn rate_answer(name: &str) -> Answer {
     Answer { key: "rate", value: name.into(), meaning: String::new() }
 }
 

@@ -47,7 +47,7 @@ pub fn number(text: &str, comma: Comma) -> Option<f64> {
 
 /// A whole number without the signs between its groups of three digits; `None` of wrong groups.
 fn without_groups(whole: &str, group: char) -> Option<String> {
-    let marks = [group, ' ', '\u{a0}', '\u{202f}', '\'', '\u{2019}'];
+    let marks = [group, ' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
     let Some(mark) = whole.chars().find(|it| marks.contains(it)) else { return Some(whole.into()) };
     let groups: Vec<&str> = whole.split(mark).collect();
     let is_number = |it: &&str| it.bytes().all(|it| it.is_ascii_digit());

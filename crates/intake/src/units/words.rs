@@ -39,7 +39,7 @@ const NO_TIMES: &str = "limit timelimit timeout interval period delay requested 
     reference ref target sampling learning arrival injection simulated sim timestep timesteps dt unit \
     units zone timezone idle wait waiting freq frequency lifetime uptime id name index count num number \
     std stddev stdev sd deviation sigma var variance relative rel normalized normalised norm ratio \
-    percent pct fraction share diff difference delta error log log2 log10 ln sqrt inverse squared";
+    aggregate aggregated cumulative accumulated summed percent pct fraction share diff difference delta error log log2 log10 ln sqrt inverse squared";
 
 /// Words before a unit that make it another: `core_hours`, `kilo seconds`.
 pub(super) const SCALES: &str = "core cores node nodes gpu gpus kilo mega giga centi deci pico femto hundred \

@@ -7,9 +7,9 @@
 //!
 //! let claims = Claims::default();
 //! let source = Source::new("runs.csv", "m,p,repetition,time_s\n1,1,1,8.5\n2,4,1,1.5\n");
-//! let (runs, _) = runs(&source, &claims)?;
-//! let text = "extra-p-jsonl".parse::<RunsTarget>()?.write(&runs)?;
-//! assert_eq!(runs(&Source::new("runs.jsonl", &text), &claims)?.0, runs);
+//! let (read, _) = runs(&source, &claims)?;
+//! let text = "extra-p-jsonl".parse::<RunsTarget>()?.write(&read)?;
+//! assert_eq!(runs(&Source::new("runs.jsonl", &text), &claims)?.0, read);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 

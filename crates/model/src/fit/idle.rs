@@ -1,4 +1,4 @@
-//! Whether more processes, or more APUs of each, do anything at all.
+//! Whether more processes, or more APUs of each, do anything at all, and whether a run did all of its work.
 //!
 //! Processes that each do the whole job, and threads that share one core, look like a program that does not
 //! scale; what is to be changed is then how it is started.
@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use mmgp_base::error::Warning;
+use mmgp_base::units::Seconds;
 
 use super::runs::{Cell, Runs};
 
@@ -14,6 +15,12 @@ const SAME: f64 = 0.03;
 
 /// So many standard deviations of a mean apart, times are the same.
 const DEVIATIONS: f64 = 4.0;
+
+/// Repetitions scatter less, relative to their mean.
+const FAR_APART: f64 = 0.3;
+
+/// No run gains this much by more cores.
+const TOO_FAST: f64 = 5.0;
 
 /// Where more APUs make a program this much faster, they do something.
 const HELPS: f64 = 1.2;
@@ -25,7 +32,14 @@ pub(super) fn warnings(runs: &Runs) -> Vec<Warning> {
     let by_p = groups(runs, |cell| (cell.p, cell.m));
     let is_idle = |times: &Vec<f64>| spread(times) < same;
     let note = |text: String| Warning::Note(format!("{}: {text}", runs.file));
-    let mut all = Vec::new();
+    let mut all: Vec<Warning> = too_fast(runs).map(note).into_iter().collect();
+    if deviation_of_run(runs) > FAR_APART {
+        all.push(note(
+            "runs of one configuration differ as those of different programs or inputs do: are they \
+             repetitions? If a column tells them apart, each of its values is a program"
+                .into(),
+        ));
+    }
     if !by_p.is_empty() && by_p.values().all(is_idle) {
         all.push(note(
             "more processes change nothing at any p: does each do the whole job? Then m counts copies, \
@@ -52,6 +66,24 @@ pub(super) fn warnings(runs: &Runs) -> Vec<Warning> {
     all
 }
 
+/// A configuration that takes much less core time than any that uses no more cores.
+fn too_fast(runs: &Runs) -> Option<String> {
+    let cores = |cell: &Cell| u64::from(cell.m) * u64::from(cell.p);
+    let cost = |cell: &Cell| cell.mean_s * cores(cell) as f64;
+    let is_too_fast = |one: &&Cell| {
+        let mut others = runs.cells.iter().filter(|it| it != one && cores(it) <= cores(one));
+        others.clone().count() >= 2 && others.all(|other| cost(other) > TOO_FAST * cost(one))
+    };
+    let one = runs.cells.iter().find(is_too_fast)?;
+    Some(format!(
+        "({}, {}) took {}, less than a fifth of the core time of any smaller configuration: did it fail? Then leave it \
+         out",
+        one.m,
+        one.p,
+        Seconds(one.mean_s)
+    ))
+}
+
 /// The mean times over one number of the configurations, for each of the other where there are two or more.
 fn groups(runs: &Runs, key: impl Fn(&Cell) -> (u32, u32)) -> BTreeMap<u32, Vec<f64>> {
     let mut groups = BTreeMap::<u32, BTreeMap<u32, f64>>::new();
@@ -71,10 +103,14 @@ fn spread(times: &[f64]) -> f64 {
 
 /// The relative standard deviation of a mean, pooled over all configurations.
 fn deviation(runs: &Runs) -> f64 {
+    deviation_of_run(runs) / (runs.count() as f64 / runs.cells.len() as f64).sqrt()
+}
+
+/// The relative standard deviation of a run, pooled over all configurations; 0 where none was repeated.
+fn deviation_of_run(runs: &Runs) -> f64 {
     let degrees: u64 = runs.cells.iter().map(|cell| cell.count - 1).sum();
     let squares: f64 = runs.cells.iter().map(|cell| cell.log_squares).sum();
-    let mean = runs.count() as f64 / runs.cells.len() as f64;
-    if degrees == 0 { 0.0 } else { (squares / degrees as f64 / mean).sqrt() }
+    if degrees == 0 { 0.0 } else { (squares / degrees as f64).sqrt() }
 }
 
 #[cfg(test)]
@@ -106,6 +142,11 @@ mod tests {
         assert!(
             bound.len() == 1 && bound[0].contains("at m = 1, 2, and help from m = 4"),
             "{bound:?}"
+        );
+        let failed = said(|m, p| if (m, p) == (4, 4) { 0.05 } else { work(m, p) });
+        assert!(
+            failed[0].contains("(4, 4) took") && failed[0].contains("did it fail?"),
+            "{failed:?}"
         );
         // What is left of a large m is the host's.
         assert!(said(|m, p| if m == 4 { 3.0 } else { work(m, p) }).is_empty());

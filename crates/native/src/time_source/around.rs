@@ -1,6 +1,6 @@
 //! What stands in a line around a printed quantity, and what it says of it.
 
-use mmgp_intake::{Measure, measure_of};
+use mmgp_intake::{Measure, Unit, measure_of};
 
 /// What stands in a line around a printed quantity.
 pub(super) struct Around<'a> {
@@ -23,14 +23,39 @@ impl Around<'_> {
         let of_unit = part.strip_suffix(['d', 'h', 'm']).map(str::trim_end);
         let is_behind_part = of_unit.is_some_and(ends_in_digit);
         let is_before_part = |rest: &str| {
-            rest.strip_prefix([':', '.', 'd', 'h', 'm'])
+            rest.strip_prefix([':', '.', ',', '\'', 'd', 'h', 'm'])
                 .is_some_and(|rest| starts_with_digit(rest.trim_start()))
         };
-        is_joined || is_behind_part || is_before_part(self.after)
+        let has_exponent = self
+            .after
+            .strip_prefix(['e', 'E', 'd', 'D'])
+            .is_some_and(|rest| starts_with_digit(rest.strip_prefix(['+', '-']).unwrap_or(rest)));
+        is_joined
+            || is_behind_part
+            || is_before_part(self.after)
+            || has_exponent
+            || self.is_first_of_several()
+    }
+
+    /// Whether a unit of time stands behind it, and then a further number with its unit: `1 min 16.3 sec`.
+    fn is_first_of_several(&self) -> bool {
+        let mut words = self.after.split_whitespace();
+        let is_unit = |word: Option<&str>| {
+            let word = word.unwrap_or("").trim_end_matches([',', '.', ';']);
+            Unit::named(word).is_some() || word == "m"
+        };
+        let starts_behind_blank = self.after.starts_with(char::is_whitespace);
+        starts_behind_blank
+            && is_unit(words.next())
+            && words.next().is_some_and(|word| word.parse::<f64>().is_ok())
+            && is_unit(words.next())
     }
 
     /// What stands behind or before a number says of it; nothing where it says nothing.
     pub fn measure(&self) -> Option<Measure> {
+        if self.after.trim_start().starts_with('%') {
+            return Some(Measure::Other("per cent".into()));
+        }
         let mut behind = self.after.trim_start_matches([' ', '\t', '[', '(']).split_whitespace();
         let word = behind.next().unwrap_or("");
         let more = behind.next().unwrap_or("");

@@ -69,6 +69,19 @@ fn a_part_of_a_duration_is_refused_with_what_takes_it_whole() {
     let wider = why.rsplit_once("say time-from ").unwrap().1;
     assert_eq!(time(wider, "took 1:15.9"), "75.9");
     assert!(refused("([0-9])$", "took 75").contains("a part of"));
+    for (pattern, line, seconds) in [
+        ("elapsed: ([0-9.]+)", "Total elapsed: 1.6300E+01", "16.3"),
+        ("elapsed: ([0-9.]+)", "Total elapsed: 1.6300D+01", "16.3"),
+        ("Total: ([0-9.]+)", "Total: 1 min 16.3 sec", "76.3"),
+    ] {
+        let why = refused(pattern, line);
+        let wider = why.rsplit_once("say time-from ").unwrap_or_else(|| panic!("{why}")).1;
+        assert_eq!(time(wider, line), seconds);
+    }
+    assert!(refused("took ([0-9]+)", "took 16,30").contains("a part of"));
+    assert!(refused("([0-9.]+)", "CPU: 98.5%").contains("per cent is no unit of time"));
+    let why = found("FOM = ([0-9.]+)", Printed::Rate, "FOM = 6.1e+03").unwrap_err();
+    assert!(why.contains("a part of the number"), "{why}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ impl<'a> Layout<'a> {
         records: Vec<Record<'a>>,
         split: impl Fn(Line<'a>) -> Vec<Field<'a>>,
     ) -> Self {
+        let records = without_preamble(records);
         let ends: Vec<usize> = records.iter().map(|record| record.end).collect();
         let mut rows: Vec<Vec<Field<'a>>> = records.into_iter().map(|it| it.fields).collect();
         let are_names = |names: &Vec<Field<'a>>| {
@@ -71,6 +72,19 @@ impl<'a> Layout<'a> {
         }
         Ok(())
     }
+}
+
+/// The records from the header on: what stands alone in its line above a table of several columns is a title.
+fn without_preamble(mut records: Vec<Record<'_>>) -> Vec<Record<'_>> {
+    let width = |record: &Record<'_>| record.fields.len();
+    let Some(start) = records.iter().position(|record| width(record) > 1) else { return records };
+    let is_table =
+        records[start..].windows(2).take(2).all(|pair| width(&pair[0]) == width(&pair[1]));
+    let is_title = |record: &Record<'_>| record.fields.iter().all(|it| !is_number(&it.text));
+    if is_table && records.len() > start + 1 && records[..start].iter().all(is_title) {
+        records.drain(..start);
+    }
+    records
 }
 
 /// Whether the first row has numbers wherever the second has, as a header would not.

@@ -101,7 +101,7 @@ fn fields(line: Line<'_>, separator: char) -> Vec<(Option<Field<'_>>, Field<'_>)
         if separator != ' ' || !part.is_empty() {
             fields.push(pair(part, at, separator));
         }
-        let next = (end + 1).min(rest.len());
+        let next = end + rest[end..].chars().next().map_or(0, char::len_utf8);
         at += next;
         rest = &rest[next..];
     }

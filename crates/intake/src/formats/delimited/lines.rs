@@ -176,6 +176,10 @@ where
             if fields.is_empty() {
                 continue;
             }
+            let is_aside = line.text.trim().starts_with('(') && fields.len() < self.width;
+            if is_aside || is_remark(&fields, self.width) {
+                continue;
+            }
             if fields.len() != self.width {
                 return Err(wrong_width(self.source, &fields, self.width, ""));
             }
@@ -183,4 +187,11 @@ where
         }
         Ok(())
     }
+}
+
+/// Whether a line among rows of several fields is a remark: one field of words, as in `(12 rows)`.
+pub(super) fn is_remark(fields: &[Field<'_>], width: usize) -> bool {
+    let [only] = fields else { return false };
+    let is_word = |word: &str| word.chars().filter(|it| it.is_alphabetic()).count() > 2;
+    width > 1 && only.text.split(|it: char| !it.is_alphanumeric()).any(is_word)
 }

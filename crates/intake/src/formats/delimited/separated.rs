@@ -5,7 +5,7 @@ use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
 use super::header::{Layout, Record, headings};
-use super::lines::{BYTE_ORDER_MARK, Text, lines, split, unquoted, wrong_width};
+use super::lines::{BYTE_ORDER_MARK, Text, is_remark, lines, split, unquoted, wrong_width};
 use super::{Format, Table, blanks};
 use crate::sheet::{Field, Heading, Lines, Rows};
 
@@ -255,6 +255,9 @@ impl<'a> Separated<'a> {
 impl Rows for Separated<'_> {
     fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
         self.dialect.records(&self.source.text, self.start, &mut |fields, _| {
+            if is_remark(fields, self.width) {
+                return Ok(());
+            }
             if fields.len() != self.width {
                 return Err(wrong_width(self.source, fields, self.width, self.advice(fields)));
             }

@@ -1,0 +1,144 @@
+//! Tables with a column for each m, p or repetition.
+
+use mmgp_base::error::Result;
+
+use super::Planner;
+use super::times::{Timed, Times, UnitOf, Value};
+use crate::names::{Role, numbered, role_of};
+use crate::units::{Measure, Unit, duration, measure_of};
+
+/// Numbers in names that count processes or threads begin with no more than this,
+const MOST_OF_LEAST: u32 = 8;
+
+/// and end with no more than this.
+const MOST_IN_NAMES: u32 = 8192;
+
+/// Repetitions differ by less than this factor.
+const ALIKE: f64 = 1.25;
+
+/// So many rows are looked at.
+const SPREADS: usize = 50;
+
+/// A table with a column for each m, p or repetition.
+pub(super) struct Wide {
+    /// `m`, `p` or `repetition`.
+    pub key: &'static str,
+    /// The columns and the numbers in their names.
+    columns: Vec<(usize, u32)>,
+    /// What stands before the number.
+    stem: String,
+}
+
+impl Planner<'_> {
+    /// Whether the table has a column for each m, p or repetition.
+    pub(super) fn wide(&self) -> Option<Wide> {
+        if self.claims.columns.of("time").is_some() || self.claims.rate.is_some() {
+            return None;
+        }
+        let mut groups: Vec<Wide> = Vec::new();
+        for place in 0..self.taken.len() {
+            let is_free = !self.taken[place] && self.survey.columns[place].are_times();
+            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else {
+                continue;
+            };
+            match groups.iter_mut().find(|group| group.stem == stem) {
+                Some(group) => group.columns.push((place, number)),
+                None => groups.push(Wide { key: "", columns: vec![(place, number)], stem }),
+            }
+        }
+        groups.retain(|group| group.columns.len() > 1);
+        let mut group = groups.into_iter().next()?;
+        let has = |role: Role, key: &str| {
+            self.sheet.column(key).is_some()
+                || !self.with_role(role).is_empty()
+                || self.claims.columns.of(key).is_some()
+        };
+        let mut numbers: Vec<u32> = group.columns.iter().map(|it| it.1).collect();
+        numbers.sort_unstable();
+        let (least, most) = (numbers[0], numbers[numbers.len() - 1]);
+        let is_numbering = least <= 1 && (most - least) as usize + 1 == numbers.len();
+        // Sizes, years and percentiles begin higher.
+        if !is_numbering && (least > MOST_OF_LEAST || most > MOST_IN_NAMES) {
+            return None;
+        }
+        let are_alike = self.spread_in_rows(&group) < ALIKE;
+        group.key = match role_of(&group.stem) {
+            Some(Role::Threads) => "p",
+            Some(Role::Processes) => "m",
+            Some(Role::Repetition) => "repetition",
+            _ if group.stem.is_empty() && is_numbering && are_alike => "repetition",
+            _ if group.stem.is_empty() && has(Role::Processes, "m") && !has(Role::Threads, "p") => {
+                "p"
+            }
+            _ if group.stem.is_empty() && has(Role::Threads, "p") && !has(Role::Processes, "m") => {
+                "m"
+            }
+            _ if matches!(measure_of(&group.stem), Measure::Time(_)) || group.stem == "t" => {
+                "repetition"
+            }
+            _ => return None,
+        };
+        // Repetitions are numbered, and take about the same time.
+        let is_right = group.key != "repetition" || (is_numbering && are_alike);
+        is_right.then_some(group)
+    }
+
+    /// By which factor the times of a row differ that stand in these columns, in the median.
+    fn spread_in_rows(&self, group: &Wide) -> f64 {
+        let mut spreads = Vec::new();
+        let outcome = self.sheet.rows.visit(&mut |row| {
+            let value = |&(place, _): &(usize, u32)| {
+                duration(&row[place].text, self.survey.comma).map(|it| it.seconds)
+            };
+            let times: Vec<f64> = group.columns.iter().filter_map(value).collect();
+            let (least, most) =
+                times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &it| (a.min(it), b.max(it)));
+            if times.len() > 1 && least > 0.0 {
+                spreads.push(most / least);
+            }
+            match spreads.len() < SPREADS {
+                true => Ok(()),
+                false => Err(self.sheet.error(0, "enough", "nothing")),
+            }
+        });
+        // What is wrong with a row is said when it is read.
+        let _ = outcome;
+        spreads.sort_by(f64::total_cmp);
+        spreads.get(spreads.len() / 2).copied().unwrap_or(1.0)
+    }
+
+    pub(super) fn wide_times(&mut self, wide: Wide) -> Result<Times> {
+        let unit = match measure_of(&wide.stem) {
+            Measure::Time(Some(unit)) => Some(unit),
+            _ => match self.unit_of_corner() {
+                Some(unit) => Some(unit),
+                None => self.unit_above()?,
+            },
+        };
+        let names: Vec<&str> = wide.columns.iter().map(|&(place, _)| self.name(place)).collect();
+        let why = match unit {
+            Some(unit) => format!("in {}", unit.symbol()),
+            None => "no unit in their names, taken as seconds".to_string(),
+        };
+        let why = format!("a column for each {}; {why}", wide.key);
+        let from = names.join(", ");
+        self.say("time", from, &why);
+        for &(place, _) in &wide.columns {
+            self.taken[place] = true;
+        }
+        let timed = |&(place, number): &(usize, u32)| Timed {
+            value: Value::Column(place),
+            heading: Some(number),
+        };
+        let columns = wide.columns.iter().map(timed).collect();
+        Ok(Times { columns, unit: UnitOf::Known(unit.unwrap_or(Unit::Seconds)) })
+    }
+
+    /// The unit in brackets behind the first name of a table with a column for each number: `ranks (ms)`.
+    fn unit_of_corner(&self) -> Option<Unit> {
+        let name = self.name(0);
+        let inner =
+            name.rsplit_once(['(', '[']).map(|(_, inner)| inner.trim_end_matches([')', ']']))?;
+        Unit::named(inner)
+    }
+}

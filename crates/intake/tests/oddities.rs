@@ -1,0 +1,159 @@
+//! What people's tables have that is easily misread: each is read rightly, or refused with the reason.
+
+use mmgp_base::table::Source;
+use mmgp_intake::{Claims, runs};
+
+/// The runs as `m p time`, in their order.
+fn read(text: &str) -> String {
+    match runs(&Source::new("t", text), &Claims::default()) {
+        Ok((runs, _)) => {
+            let run =
+                |it: &mmgp_base::table::records::Run| format!("{} {} {}", it.m, it.p, it.time_s);
+            runs.iter().map(run).collect::<Vec<_>>().join("; ")
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Four runs that went well, and one of (8, 4) of which a further column says that it did not.
+fn failed(name: &str, good: &str, bad: &str) -> String {
+    let mut text = format!("ranks,threads,time_s,{name}\n");
+    for (m, p, time) in [(1, 1, 103.2), (1, 2, 53.2), (2, 1, 53.4), (2, 2, 28.4)] {
+        text += &format!("{m},{p},{time},{good}\n");
+    }
+    text + &format!("8,4,0.3,{bad}\n")
+}
+
+#[test]
+fn a_run_that_failed_is_left_out_however_that_is_said() {
+    for (name, good, bad) in [
+        ("verification", "SUCCESSFUL", "UNSUCCESSFUL"),
+        ("validation", "passed", "failed"),
+        ("check", "OK", "WRONG"),
+        ("checksum_ok", "1", "0"),
+        ("crash", "0", "1"),
+        ("errors", "0", "3"),
+        ("err", "", "Segmentation fault"),
+        ("reason", "None", "NonZeroExitCode"),
+        ("termination", "normal", "signal 11"),
+        ("exclude", "", "x"),
+        ("comment", "", "crashed"),
+        ("notes", "", "OOM on node 3"),
+        ("stderr", "", "exited on signal 9"),
+        ("message", "", "Out of memory"),
+        ("error.type", "", "MPIError"),
+        ("State", "CD", "TO"),
+    ] {
+        let found = read(&failed(name, good, bad));
+        assert_eq!(found, "1 1 103.2; 1 2 53.2; 2 1 53.4; 2 2 28.4", "{name}");
+    }
+}
+
+#[test]
+fn words_in_the_place_of_a_time_say_that_there_is_none() {
+    for word in ["#N/A", "n.a.", "?", "T/O", "(failed)", "3600.0 (timeout)", "error: 137", "-1"] {
+        let text = format!("ranks,threads,time_s\n1,1,9\n1,2,5\n2,1,{word}\n");
+        assert_eq!(read(&text), "1 1 9; 1 2 5", "{word}");
+    }
+}
+
+#[test]
+fn an_instant_is_no_time() {
+    let text = "time,ranks,threads,duration\n1709280000,1,1,103.2\n1709283600,1,2,53.2\n";
+    assert_eq!(read(text), "1 1 103.2; 1 2 53.2");
+}
+
+#[test]
+fn a_comma_beside_hundreds_stands_between_thousands() {
+    let text = "ranks;threads;time [ms]\n1;1;10,320\n1;2;772\n";
+    assert_eq!(read(text), "1 1 10.32; 1 2 0.772");
+    let unclear = read("ranks;threads;time\n1;1;103,200 ms\n1;2;53,200 ms\n");
+    assert!(unclear.contains("may be thousands or decimals"), "{unclear}");
+    assert_eq!(
+        read("ranks;threads;time_s\n1;1;103\u{a0}200\n1;2;5\u{2009}300\n"),
+        "1 1 103200; 1 2 5300"
+    );
+}
+
+#[test]
+fn a_column_for_each_number_is_one_where_the_numbers_can_be_that() {
+    assert_eq!(read("ranks,1,2,4\n1,8,4,2\n2,4,2,1\n"), "1 1 8; 1 2 4; 1 4 2; 2 1 4; 2 2 2; 2 4 1");
+    assert_eq!(read("ranks,1 thread,2 threads\n1,8,4\n2,4,2\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    assert_eq!(read("ranks,1,2,3\n1,8,8.1,7.9\n2,4,4,4.1\n").matches("1 1 ").count(), 3);
+    assert_eq!(read("ranks (ms),1,2\n1,8000,4000\n2,4000,2000\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    for header in ["ranks,p50,p95,p99", "ranks,1000,2000,4000", "ranks,t1,t2,t4"] {
+        let found = read(&format!("{header}\n1,8.5,4.5,2.5\n2,4.5,2.5,1.5\n"));
+        assert!(found.contains("none of which is called as a time is"), "{header}: {found}");
+    }
+}
+
+#[test]
+fn what_stands_above_a_table_says_its_unit() {
+    let table = "ranks,threads,time\n1,1,103200\n1,2,53200\n";
+    assert_eq!(read(&format!("# all times in milliseconds\n{table}")), "1 1 103.2; 1 2 53.2");
+    let markdown =
+        "Wall time in ms:\n\n| ranks | threads | time |\n|---|---|---|\n| 1 | 1 | 103200 |\n";
+    assert_eq!(read(markdown), "1 1 103.2");
+    let speedup =
+        "Speedup:\n\n| ranks | 1 | 2 |\n|---|---|---|\n| 1 | 1.0 | 1.9 |\n| 2 | 1.9 | 3.6 |\n";
+    assert!(read(speedup).contains("is a rate"), "{}", read(speedup));
+    let units = "ranks\tthreads\ttime\n#\t#\t[min]\n1\t1\t1.5\n1\t2\t0.5\n";
+    assert_eq!(read(units), "1 1 90; 1 2 30");
+    let hours = "ranks,threads,time (h:mm)\n1,1,17:12\n1,2,8:52\n";
+    assert!(read(hours).contains("hours and minutes"), "{}", read(hours));
+}
+
+#[test]
+fn sizes_of_matrices_are_no_processes() {
+    let text = "m,n,k,threads,time_s\n8192,64,64,1,9\n8192,64,64,2,5\n";
+    assert_eq!(read(text), "1 1 9; 1 2 5");
+}
+
+#[test]
+fn time_of_processors_and_parts_of_a_time_are_asked_about() {
+    for name in ["aggregate time (s)", "cpu_time_s", "core-hours"] {
+        let found = read(&format!("ranks,threads,{name}\n1,1,9.5\n1,2,9.8\n"));
+        assert!(!found.starts_with("1 1"), "{name}: {found}");
+        assert!(name != "cpu_time_s" || !found.contains("time=cpu_time_s"), "{found}");
+    }
+    let phases = "ranks,threads,setup_s,compute_s,comm_s\n1,1,1.5,9.5,1.5\n1,2,1.5,5.5,1.5\n";
+    assert!(read(phases).contains("the time may be any of"), "{}", read(phases));
+}
+
+#[test]
+fn a_circumstance_that_splits_times_far_apart_is_asked_about() {
+    for name in ["id", "hostname", "run_id", "commit"] {
+        let mut text = format!("{name},ranks,threads,time_s\n");
+        for (value, factor) in [("a", 1.0), ("b", 5.0)] {
+            for (m, p, time) in [(1, 1, 8.0), (1, 2, 4.0), (2, 2, 2.0)] {
+                text += &format!("{value},{m},{p},{}\n", time * factor);
+            }
+        }
+        let found = read(&text);
+        assert!(found.contains(&format!("differ in {name:?}, which has 2 values")), "{found}");
+        // Of about the same times, it is none.
+        assert!(
+            read(&text.replace("40\n", "8\n").replace("20\n", "4\n").replace("10\n", "2\n"))
+                .starts_with("1 1 8")
+        );
+    }
+}
+
+#[test]
+fn what_stands_around_a_table_is_passed_over() {
+    let table = "ranks,threads,time_s\n1,1,9\n1,2,5\n";
+    for text in [
+        format!("{table}(2 rows)\n"),
+        format!("{table}\nMeasured on the old machine.\n"),
+        format!("Benchmark: jacobi\n{table}2,2,4\n").replace("2,2,4\n", ""),
+        table.replace("1,2,5\n", "ranks,threads,time_s\n1,2,5\n"),
+    ] {
+        assert_eq!(read(&text), "1 1 9; 1 2 5", "{text}");
+    }
+}
+
+#[test]
+fn cores_without_processes_are_asked_about() {
+    let found = read("cores,threads,time_s\n4,2,9\n8,2,5\n8,4,4\n");
+    assert!(found.contains("columns m=cores/threads"), "{found}");
+}
