@@ -235,9 +235,10 @@ pub fn numbered(name: &str) -> Option<(String, u32)> {
     // `1 thread`, `2 threads`.
     if let Some((number, stem)) = trimmed.split_once(' ')
         && let Ok(number) = number.parse()
-        && exactly(&plain(stem)).is_some_and(|role| COUNTED.contains(&role))
+        && let several = format!("{}s", stem.trim().trim_end_matches('s'))
+        && exactly(&plain(&several)).is_some_and(|role| COUNTED.contains(&role))
     {
-        return Some((format!("{}s", stem.trim().trim_end_matches('s')), number));
+        return Some((several, number));
     }
     let digits = trimmed.chars().rev().take_while(char::is_ascii_digit).count();
     let (stem, number) = trimmed.split_at(trimmed.len() - digits);
@@ -295,6 +296,7 @@ mod tests {
     fn the_number_at_the_end_of_a_name_is_its_own() {
         assert_eq!(numbered("1 thread"), Some(("threads".into(), 1)));
         assert_eq!(numbered("4 threads"), Some(("threads".into(), 4)));
+        assert_eq!(numbered("1 rank"), Some(("ranks".into(), 1)));
         assert_eq!(numbered("2 nodes or so"), None);
         assert_eq!(numbered("run1"), Some(("run".into(), 1)));
         assert_eq!(numbered("threads = 4"), Some(("threads".into(), 4)));

@@ -79,6 +79,10 @@ fn a_comma_beside_hundreds_stands_between_thousands() {
 fn a_column_for_each_number_is_one_where_the_numbers_can_be_that() {
     assert_eq!(read("ranks,1,2,4\n1,8,4,2\n2,4,2,1\n"), "1 1 8; 1 2 4; 1 4 2; 2 1 4; 2 2 2; 2 4 1");
     assert_eq!(read("ranks,1 thread,2 threads\n1,8,4\n2,4,2\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let other = "threads,1 rank,2 ranks\n1,8,4\n2,4,2\n";
+    assert_eq!(read(other), "1 1 8; 2 1 4; 1 2 4; 2 2 2");
+    let unnamed = read("time in ms,1 thread,2 threads\n1 ranks,8,4\n2 ranks,4,2\n");
+    assert!(unnamed.contains("m is not known"), "{unnamed}");
     assert_eq!(read("ranks,1,2,3\n1,8,8.1,7.9\n2,4,4,4.1\n").matches("1 1 ").count(), 3);
     assert_eq!(read("ranks (ms),1,2\n1,8000,4000\n2,4000,2000\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
     for header in ["ranks,p50,p95,p99", "ranks,1000,2000,4000", "ranks,t1,t2,t4"] {

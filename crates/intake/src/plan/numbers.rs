@@ -244,6 +244,8 @@ impl Planner<'_> {
         let values = |place: usize| self.survey.columns[place].values.len();
         let varies = match other {
             Number::Column(place) | Number::Part(place, _) => values(*place) > 1,
+            // Of several rows, each is of something.
+            Number::Heading => self.survey.columns.iter().all(|look| look.filled <= 1),
             _ => true,
         };
         if varies {
