@@ -161,3 +161,14 @@ fn cores_without_processes_are_asked_about() {
     let found = read("cores,threads,time_s\n4,2,9\n8,2,5\n8,4,4\n");
     assert!(found.contains("columns m=cores/threads"), "{found}");
 }
+
+#[test]
+fn of_the_rows_of_a_job_its_steps_count() {
+    let text = "JobID|JobName|NTasks|AllocCPUS|Elapsed|State\n\
+                7|a||8|00:01:50|COMPLETED\n7.batch|batch|1|8|00:01:50|COMPLETED\n\
+                7.extern|extern|1|8|00:01:50|COMPLETED\n7.0|app|4|8|00:01:40|COMPLETED\n\
+                8|a||4|00:00:59|FAILED\n8.batch|batch|1|4|00:00:59|FAILED\n8.0|app|4|4|00:00:02|FAILED\n\
+                9|a||4|00:02:00|COMPLETED\n9.batch|batch|1|4|00:02:00|COMPLETED\n\
+                9.0|app|2|4|00:01:58|COMPLETED\n";
+    assert_eq!(read(text), "4 2 100; 2 2 118");
+}

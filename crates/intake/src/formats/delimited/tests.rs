@@ -311,15 +311,11 @@ fn keys_are_columns_in_the_order_in_which_they_come() {
 }
 
 #[test]
-fn sacct_quotes_nothing() {
+fn sacct_quotes_nothing_and_its_steps_count() {
     check(
-        "JobID|NTasks|NCPUS|Elapsed|State\n100.0|1|2|00:01:43|COMPLETED\n100.1|||00:01:43|CANCELLED by 1\n",
-        &[
-            "sacct -P",
-            "JobID|NTasks|NCPUS|Elapsed|State",
-            "100.0|1|2|00:01:43|COMPLETED",
-            "100.1|||00:01:43|CANCELLED by 1",
-        ],
+        "JobID|NTasks|NCPUS|Elapsed|State\n100||2|00:01:44|COMPLETED\n100.batch|1|2|00:01:44|COMPLETED\n\
+         100.0|1|2|00:01:43|COMPLETED\n100.1|||00:01:43|CANCELLED by 1\n",
+        &["sacct -P", "JobID|NTasks|NCPUS|Elapsed|State", "100.0|1|2|00:01:43|COMPLETED"],
     );
     check("JobName|State|\n\"a|FAILED|\n", &["sacct -P", "JobName|State", "\"a|FAILED"]);
 }
