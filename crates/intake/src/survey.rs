@@ -104,15 +104,14 @@ pub(crate) fn is_count(value: f64) -> bool {
     value >= 1.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0
 }
 
-/// Two whole numbers with one sign between them, as in `8x4`.
+/// The two whole numbers of a text that has no more, as in `8x4`, `(8, 4)`, `mpi8_omp4`, `8 ranks x 4 threads`.
 pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
-    let sign = text.find(|it: char| !it.is_ascii_digit())?;
-    let (one, rest) = text.split_at(sign);
-    let mut rest = rest.trim_start().chars();
-    let is_sign = matches!(rest.next()?, 'x' | 'X' | '*' | '\u{d7}' | '/' | ':' | '-' | '_' | ',');
-    let other = rest.as_str().trim_start();
+    let mut groups = text.split(|it: char| !it.is_ascii_digit()).filter(|group| !group.is_empty());
     let count = |text: &str| text.parse::<u32>().ok().filter(|count| *count >= 1);
-    is_sign.then(|| Some((count(one)?, count(other)?))).flatten()
+    let (one, other) = (groups.next()?, groups.next()?);
+    let is_decimal = text.contains(&format!("{one}.{other}"));
+    let both = (count(one)?, count(other)?);
+    (groups.next().is_none() && !is_decimal).then_some(both)
 }
 
 impl Survey {

@@ -172,3 +172,20 @@ fn of_the_rows_of_a_job_its_steps_count() {
                 9.0|app|2|4|00:01:58|COMPLETED\n";
     assert_eq!(read(text), "4 2 100; 2 2 118");
 }
+
+#[test]
+fn two_numbers_in_one_text_are_offered_as_m_and_p() {
+    for (one, other) in [
+        ("mpi8_omp4", "mpi4_omp2"),
+        ("8R4T", "4R2T"),
+        ("(8, 4)", "(4, 2)"),
+        ("8 ranks x 4 threads", "4 ranks x 2 threads"),
+        ("8 x 4", "4 x 2"),
+    ] {
+        let text = format!("run;time_s\n{one};9\n{other};5\n").replace("run", "layout");
+        assert!(read(&text).contains("columns m,p=layout (processes first)"), "{}", read(&text));
+        let claims = Claims { columns: "m,p=layout".parse().unwrap(), ..Claims::default() };
+        let (found, _) = runs(&Source::new("t", &text), &claims).unwrap();
+        assert_eq!(found.iter().map(|it| (it.m, it.p)).collect::<Vec<_>>(), [(8, 4), (4, 2)]);
+    }
+}

@@ -22,6 +22,8 @@ pub(super) struct Layout<'a> {
     /// Where the first row may begin \[bytes\].
     pub rows_at: usize,
     pub rows: Vec<Vec<Field<'a>>>,
+    /// Whether what stands above the header was taken for a title.
+    pub has_title: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -31,7 +33,9 @@ impl<'a> Layout<'a> {
         records: Vec<Record<'a>>,
         split: impl Fn(Line<'a>) -> Vec<Field<'a>>,
     ) -> Self {
+        let all = records.len();
         let records = without_preamble(records);
+        let has_title = records.len() < all;
         let ends: Vec<usize> = records.iter().map(|record| record.end).collect();
         let mut rows: Vec<Vec<Field<'a>>> = records.into_iter().map(|it| it.fields).collect();
         let are_names = |names: &Vec<Field<'a>>| {
@@ -43,10 +47,10 @@ impl<'a> Layout<'a> {
             && continues(&rows)
             && let Some(names) = text.comments.iter().rev().map(|line| split(*line)).find(are_names)
         {
-            return Self { names, rows_at: text.start, rows };
+            return Self { names, rows_at: text.start, rows, has_title };
         }
         let names = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
-        Self { names, rows_at: ends.first().copied().unwrap_or(text.start), rows }
+        Self { names, rows_at: ends.first().copied().unwrap_or(text.start), rows, has_title }
     }
 
     /// Whether there are several columns, and each row has a field for each.

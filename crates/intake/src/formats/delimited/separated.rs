@@ -62,7 +62,12 @@ fn best(text: &Text<'_>) -> Option<u8> {
     let has_quotes = text.source.text[..text.end].contains('"');
     let layouts =
         SEPARATORS.map(|separator| (separator, Dialect { separator, has_quotes }.layout(text)));
-    let even = || layouts.iter().filter(|(_, layout)| layout.is_even());
+    // Where one separator splits the first line as well, it is no title.
+    let has_whole = layouts.iter().any(|(_, layout)| layout.is_even() && !layout.has_title);
+    let even = || {
+        let is_whole = move |layout: &Layout<'_>| !has_whole || !layout.has_title;
+        layouts.iter().filter(move |(_, layout)| layout.is_even() && is_whole(layout))
+    };
     if let Some((separator, _)) = even().find(|(it, layout)| *it != b',' && has_decimals(layout)) {
         return Some(*separator);
     }
