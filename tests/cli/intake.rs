@@ -56,7 +56,7 @@ const FILES: [Right; 44] = [
     right("one_dimension.csv", "", (32, 1), 0.78),
     right("bound_to_core.csv", "", BEST.0, 8.85),
     right("copies.csv", "", (1, 4), 2.80),
-    right("joblog.tsv", "--columns m=-n,p=word 5", BEST.0, BEST.1),
+    right("joblog.tsv", "--columns p=word 5", BEST.0, BEST.1),
     right("records.json", "", BEST.0, BEST.1),
     right("records.jsonl", "", BEST.0, BEST.1),
     right("hyperfine_names.json", "", BEST.0, BEST.1),

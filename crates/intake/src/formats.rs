@@ -1,5 +1,6 @@
 //! The formats that tables come in.
 
+mod commands;
 mod delimited;
 mod extrap;
 mod json;
@@ -16,8 +17,9 @@ use crate::sheet::Sheet;
 /// [`mmgp_base::Error::Input`] with the place of what is not as the format asks.
 pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     let paths: Vec<String> = columns.all().map(Into::into).collect();
-    match json::sheet(source, &paths)? {
-        Some(sheet) => Ok(sheet),
-        None => delimited::sheet(source),
-    }
+    let sheet = match json::sheet(source, &paths)? {
+        Some(sheet) => sheet,
+        None => delimited::sheet(source)?,
+    };
+    commands::with_commands(sheet)
 }

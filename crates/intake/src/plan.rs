@@ -7,6 +7,7 @@ mod plain;
 mod reading;
 mod run;
 mod times;
+mod unclaimed;
 mod unit;
 mod wide;
 

@@ -87,6 +87,11 @@ impl Watch {
         far > 0 && 2 * far >= several().count()
     }
 
+    /// All of them.
+    pub fn columns(&self) -> impl Iterator<Item = &Watched> {
+        self.columns.iter()
+    }
+
     /// Those that vary; circumstances, where the times are so far apart that one of them may be why.
     pub fn varying(&self, rows: u64) -> impl Iterator<Item = &Watched> {
         let is_far_apart = self.is_far_apart();

@@ -189,3 +189,20 @@ fn two_numbers_in_one_text_are_offered_as_m_and_p() {
         assert_eq!(found.iter().map(|it| (it.m, it.p)).collect::<Vec<_>>(), [(8, 4), (4, 2)]);
     }
 }
+
+#[test]
+fn what_a_command_says_is_read_where_nothing_else_does() {
+    let text = "command,mean,stddev,median,user,system,min,max\n\
+                OMP_NUM_THREADS=1 mpirun -np 2 ./app,9,1,9,1,1,8,10\n\
+                OMP_NUM_THREADS=4 mpirun -np 2 ./app,5,1,5,1,1,4,6\n";
+    assert_eq!(read(text), "2 1 9; 2 4 5");
+    let json = r#"{"results": [
+        {"command": "mpirun -n 2 ./app -t 1", "times": [9.0, 9.1], "exit_codes": [0, 0]},
+        {"command": "mpirun -n 4 ./app -t 1", "times": [5.0], "exit_codes": [0]},
+        {"command": "mpirun -n 4 ./app -t 2", "times": [3.0], "exit_codes": [0]}]}"#;
+    assert!(
+        read(json).contains("columns p=-t (it is the threads or APUs of each process)"),
+        "{}",
+        read(json)
+    );
+}

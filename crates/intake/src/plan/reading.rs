@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use mmgp_base::error::{Answer, Error, Position, Result, Warning};
+use mmgp_base::error::{Error, Position, Result, Warning};
 use mmgp_base::table::records::Run;
 
 use super::Plan;
 use super::numbering::Numbers;
+use super::numbers::Number;
 use super::plain::{Counters, PlainRows};
 use super::run::{Entry, Outcome, Told, how_ended};
 use super::times::Found;
 use crate::failures::{is_failure, is_no_time, is_sign};
 use crate::sheet::{Field, Sheet};
 use crate::units::number;
-use crate::values::sorted;
 use crate::watch::Watch;
 
 /// What came of reading.
@@ -83,13 +83,13 @@ impl Plan {
 
 /// Rows that are being read.
 pub(super) struct Rows<'a> {
-    plan: &'a Plan,
-    sheet: &'a Sheet<'a>,
-    reading: Reading,
+    pub(super) plan: &'a Plan,
+    pub(super) sheet: &'a Sheet<'a>,
+    pub(super) reading: Reading,
     failures: Failures,
-    watch: Watch,
+    pub(super) watch: Watch,
     /// The numbers of what looks as if it numbered the repetitions, of each configuration.
-    numbered: BTreeMap<(u32, u32), Numbers>,
+    pub(super) numbered: BTreeMap<(u32, u32), Numbers>,
     /// The first row of a (m, p, repetition) that was there before.
     repeated: Option<Error>,
     told: Option<Telling<'a>>,
@@ -233,7 +233,7 @@ impl<'a> Rows<'a> {
             self.reading.left_out.entry(why).or_default().push(line);
             return Ok(None);
         }
-        let count = |number: &super::Number| number.of(row, heading, plan.comma).unwrap_or(1);
+        let count = |number: &Number| number.of(row, heading, plan.comma).unwrap_or(1);
         Ok(Some((count(&plan.m), count(&plan.p))))
     }
 
@@ -332,52 +332,7 @@ impl<'a> Rows<'a> {
         }
         Ok(self.reading)
     }
-
-    /// Refuses what varies among the runs of one (m, p) and was not claimed.
-    fn check_varying(&self) -> Result<()> {
-        let rows = self.reading.runs;
-        if let Some((point, _)) = self.numbered.iter().find(|(_, it)| !it.is_numbering()) {
-            let place = self.plan.numbering.expect("invariant: it was read");
-            let name = &self.sheet.columns[place].name;
-            let found = format!(
-                "{name:?} does not number the runs of (m, p) = ({}, {}), and varies among them",
-                point.0, point.1
-            );
-            return Err(self.unclaimed(found, name, &[]));
-        }
-        let Some(column) = self.watch.varying(rows).find(|column| !column.is_measured(rows)) else {
-            return Ok(());
-        };
-        let name = &self.sheet.columns[column.place].name;
-        let (m, p) = column.varies_at.expect("invariant: it varies");
-        let values = sorted(&column.values);
-        let shown = if values.len() > SHOWN { "..." } else { "" };
-        let some: Vec<&str> = values.iter().take(SHOWN).map(String::as_str).collect();
-        let found = format!(
-            "the runs of (m, p) = ({m}, {p}) differ in {name:?}, which has {} values ({}{shown})",
-            values.len(),
-            some.join(", ")
-        );
-        Err(self.unclaimed(found, name, &some))
-    }
-
-    fn unclaimed(&self, found: String, name: &str, values: &[&str]) -> Error {
-        let answer =
-            |key, value: String, meaning: &str| Answer { key, value, meaning: meaning.into() };
-        let equals = |value: &&str| match value.parse::<f64>() {
-            Ok(_) => format!("{name} == {value}"),
-            Err(_) => format!("{name} == \"{value}\""),
-        };
-        let filters = values.iter().take(2);
-        let mut answers = vec![answer("by", name.into(), "an answer for each")];
-        answers.extend(filters.map(|value| answer("filter", equals(value), "")));
-        answers.push(answer("ignore", name.into(), "they are repetitions"));
-        Error::Ambiguous { file: self.sheet.source.name.clone(), found, answers }
-    }
 }
-
-/// So many values of a column are named.
-const SHOWN: usize = 6;
 
 impl Failures {
     fn add(&mut self, point: (u32, u32), what: impl FnOnce() -> (Position, String)) {

@@ -228,7 +228,8 @@ impl Planner<'_> {
             last.len() < name.len() && Unit::named(last).is_some()
         };
         match found {
-            [only] if !is_whole(*only) && has_unit(only) => {
+            // A mean beside its extremes is of the same time.
+            [only] if !is_whole(*only) && has_unit(only) && statistic_of(self.name(*only)) == 0 => {
                 let is_other = |place: &usize| {
                     place != only && has_unit(place) && self.survey.columns[*place].are_times()
                 };

@@ -24,6 +24,11 @@ fn table(text: &str) -> String {
     written.unwrap_or_else(|error| error.to_string())
 }
 
+/// As [`super::sheet`], with what the commands say.
+fn sheet(source: &Source) -> Result<Sheet<'_>> {
+    crate::formats::commands::with_commands(super::sheet(source)?)
+}
+
 fn check(text: &str, lines: &[&str]) {
     assert_eq!(table(text), lines.join("\n"), "{text}");
 }
@@ -365,7 +370,7 @@ fn check_commands(commands: &[&str], lines: &[&str]) {
 fn options_and_numbers_of_commands_are_columns() {
     check_commands(
         &["mpirun -n 1 ./app 1", "mpirun -n 2 ./app 1", "mpirun -n 1 ./app 4"],
-        &["|-n|word 5", "|1|1", "|2|1", "|1|4"],
+        &["|np|word 5", "|1|1", "|2|1", "|1|4"],
     );
     check_commands(
         &["./clock.sh gnu 4 2", "./clock.sh gnu 8 1"],
@@ -380,9 +385,9 @@ fn options_and_numbers_of_commands_are_columns() {
     );
     check_commands(
         &["mpirun -n 4 -x OMP_NUM_THREADS=2 ./a -n 10"],
-        &["|-n|OMP_NUM_THREADS|-n 2", "|4|2|10"],
+        &["|np|OMP_NUM_THREADS|-n 2", "|4|2|10"],
     );
-    check_commands(&["./a --Seq 1 \"", "./a --Seq 2"], &["|Seq of Command", "|1", "|2"]);
+    check_commands(&["./a --Seq 1 \"", "./a --Seq 2"], &["|Seq of the command", "|1", "|2"]);
     check_commands(&["./a 1", "./b"], &["", "", ""]);
     let header = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n";
     check_places(
