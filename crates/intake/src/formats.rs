@@ -4,6 +4,7 @@ mod commands;
 mod delimited;
 mod extrap;
 mod json;
+mod long;
 
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
@@ -21,5 +22,5 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
         Some(sheet) => sheet,
         None => delimited::sheet(source)?,
     };
-    commands::with_commands(sheet)
+    commands::with_commands(long::of_time(sheet)?)
 }

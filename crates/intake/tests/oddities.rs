@@ -206,3 +206,12 @@ fn what_a_command_says_is_read_where_nothing_else_does() {
         read(json)
     );
 }
+
+#[test]
+fn of_the_quantities_of_a_long_table_the_time_counts() {
+    let text = "ranks,threads,metric,value\n1,1,visits,7\n1,1,time,9\n1,2,visits,7\n1,2,time,5\n";
+    assert_eq!(read(text), "1 1 9; 1 2 5");
+    assert_eq!(read(&text.replace(",time,", ",wall [ms],")), "1 1 0.009; 1 2 0.005");
+    let none = read(&text.replace(",time,", ",energy,"));
+    assert!(none.contains("none of which is called as a time is"), "{none}");
+}

@@ -44,10 +44,15 @@ fn timed_runs(source: &Source) -> Result<Outcome, String> {
     let text = source.text.trim_end();
     let (fast, general) = (read(text), read(&format!("{text}\n# \"")));
     match (&fast, &general) {
+        // Neither is read fast; a quote that is not closed would hold the comment, and JSON has none.
+        _ if text.contains('"') || text.trim_start().starts_with(['{', '[']) => {}
         (Ok(rows), Ok(expected)) if rows == expected => {}
         (Err(one), Err(other)) if one.to_string() == other.to_string() => {}
         // An end of the file is elsewhere.
-        (Err(one), Err(_)) if one.to_string().contains("found no rows") => {}
+        (Err(one), Err(_))
+            if ["found no rows", "found an empty file"]
+                .iter()
+                .any(|it| one.to_string().contains(it)) => {}
         _ => return Err(format!("fast and general differ: {fast:?} instead of {general:?}")),
     }
     judged(fast, source, |(rows, _)| first_unsound(rows.iter().map(|run| run.time_s)))

@@ -77,6 +77,10 @@ impl<'a> Reader<'a> {
             let end = line.find(char::is_whitespace).unwrap_or(line.len());
             let (keyword, rest) = line.split_at(end);
             match keyword {
+                "PARAMETER" if !self.points.is_empty() => {
+                    let found = "PARAMETER behind POINTS".into();
+                    return Err(self.error(keyword, found, "all parameters before the points"));
+                }
                 "PARAMETER" => self.parameters.extend(rest.split_whitespace()),
                 "POINTS" => self.points(keyword, rest)?,
                 "REGION" => {
