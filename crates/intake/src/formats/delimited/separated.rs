@@ -183,7 +183,7 @@ impl Dialect {
         for content in record {
             if text.as_bytes().get(at) != Some(&b'"') {
                 let end = at + content.len();
-                fields.push(unquoted(&text[at..end], at));
+                fields.push(unquoted(text[at..end].trim_end_matches('\r'), at));
                 at = end + 1;
                 continue;
             }
