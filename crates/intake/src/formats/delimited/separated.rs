@@ -183,7 +183,10 @@ impl Dialect {
         for content in record {
             if text.as_bytes().get(at) != Some(&b'"') {
                 let end = at + content.len();
-                fields.push(unquoted(text[at..end].trim_end_matches('\r'), at));
+                let is_last = matches!(text.as_bytes().get(end), None | Some(b'\n'));
+                let part = &text[at..end];
+                let part = if is_last { part.trim_end_matches('\r') } else { part };
+                fields.push(unquoted(part, at));
                 at = end + 1;
                 continue;
             }
