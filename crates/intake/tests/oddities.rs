@@ -79,6 +79,7 @@ fn a_comma_beside_hundreds_stands_between_thousands() {
 fn a_column_for_each_number_is_one_where_the_numbers_can_be_that() {
     assert_eq!(read("ranks,1,2,4\n1,8,4,2\n2,4,2,1\n"), "1 1 8; 1 2 4; 1 4 2; 2 1 4; 2 2 2; 2 4 1");
     assert_eq!(read("ranks,1 thread,2 threads\n1,8,4\n2,4,2\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    assert!(!read("ranks,0,2,4\n1,8,4,2\n2,4,2,1\n").starts_with("1 0"), "no p is 0");
     let other = "threads,1 rank,2 ranks\n1,8,4\n2,4,2\n";
     assert_eq!(read(other), "1 1 8; 2 1 4; 1 2 4; 2 2 2");
     let unnamed = read("time in ms,1 thread,2 threads\n1 ranks,8,4\n2 ranks,4,2\n");

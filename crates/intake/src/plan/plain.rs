@@ -104,7 +104,8 @@ impl PlainRows {
             let (m, p, repetition) = (run.m, run.p, run.repetition);
             rows.count();
             if !entry(Entry { run, mean_of: None }) {
-                rows.repeated(at, (m, p), repetition);
+                let line = fields(lines.text, at..end_of_line(text, at), lines.separator);
+                rows.repeated(line[rows.plan.m.place()].at, (m, p), repetition);
             }
             at = end;
         }

@@ -79,7 +79,10 @@ impl Planner<'_> {
             _ => return None,
         };
         // Repetitions are numbered, and take about the same time.
-        let is_right = group.key != "repetition" || (is_numbering && are_alike);
+        let is_right = match group.key {
+            "repetition" => is_numbering && are_alike,
+            _ => least > 0,
+        };
         is_right.then_some(group)
     }
 
