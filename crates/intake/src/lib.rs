@@ -1,9 +1,9 @@
 //! What people have: tables, printed numbers and units, understood or refused.
 //!
 //! A file becomes a [`sheet::Sheet`], whatever its format: columns with names, and rows of texts
-//! ([`formats`]). A [`Plan`] says what each column is for and why ([`names`], [`units`], and what the user
-//! says, [`Claims`]), and reads the rows by it. What is not understood is refused, with what could be said
-//! so that it is: nothing is assumed of a unit, a failure or a further factor.
+//! ([`formats`]). A [`Plan`] says what each column is for and why, by a dictionary of names, one table of
+//! units and what the user says ([`Claims`]), and reads the rows by it. What is not understood is refused,
+//! with what could be said so that it is: nothing is assumed of a unit, a failure or a further factor.
 
 mod claims;
 mod columns;

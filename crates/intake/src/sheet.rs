@@ -56,7 +56,7 @@ pub trait Rows {
 pub struct Lines<'a> {
     /// The whole text of the file.
     pub text: &'a str,
-    /// Where the first row begins [bytes].
+    /// Where the first row begins \[bytes\].
     pub start: usize,
     /// What stands between fields.
     pub separator: u8,
