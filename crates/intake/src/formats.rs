@@ -24,3 +24,20 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     };
     commands::with_commands(long::of_time(sheet)?)
 }
+
+/// The table as a text, for tests: the format, the names, and the rows in lines, fields between `|`; or the
+/// error.
+#[cfg(test)]
+fn written(sheet: Result<Sheet<'_>>) -> String {
+    let written = sheet.and_then(|sheet| {
+        let names: Vec<&str> = sheet.columns.iter().map(|heading| heading.name.as_str()).collect();
+        let mut lines = vec![sheet.format.clone(), names.join("|")];
+        sheet.rows.visit(&mut |row| {
+            assert_eq!(row.len(), names.len(), "{}", sheet.source.text);
+            lines.push(row.iter().map(|field| field.text.as_ref()).collect::<Vec<_>>().join("|"));
+            Ok(())
+        })?;
+        Ok(lines.join("\n"))
+    });
+    written.unwrap_or_else(|error| error.to_string())
+}

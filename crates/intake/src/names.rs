@@ -36,7 +36,7 @@ pub enum Role {
 }
 
 const PROCESSES: &str = "m np nprocs nproc numprocs numproc procs processes process nprocesses \
-    numprocesses ranks rank_count nranks numranks mpiranks mpirank mpiprocs mpiproc mpiprocesses mpinp \
+    numprocesses ranks rankcount nranks numranks mpiranks mpirank mpiprocs mpiproc mpiprocesses mpinp \
     mpisize worldsize commsize mpiworldsize mpitasks ntasks numtasks tasks workers nworkers numworkers \
     replicas npes pes slurmntasks hostthreads hputhreads mpi prozesse prozessanzahl procesos processus \
     numberofprocesses numberofranks numberofmpiranks numberoftasks numberofmpiprocesses mpinumranks \
@@ -124,9 +124,9 @@ fn plain(name: &str) -> String {
     bare.map_or(plain.clone(), Into::into)
 }
 
-/// Whether a name is in a list of names between blanks, each of them as [`plain`] has it but for `_`.
+/// Whether a name is in a list of names between blanks, each of them as [`plain`] has it.
 fn is_in(list: &str, name: &str) -> bool {
-    list.split_whitespace().any(|known| known == name || known.replace('_', "") == name)
+    list.split_whitespace().any(|known| known == name)
 }
 
 /// Words before a name that change nothing of it, and the roles that such a name may have; all where none.

@@ -144,6 +144,10 @@ struct Planner<'a> {
     sheet: &'a Sheet<'a>,
     survey: &'a Survey,
     claims: &'a Claims,
+    /// What the name of each column says that it is for.
+    roles: Vec<Option<Role>>,
+    /// What the name of each column says that was measured.
+    measures: Vec<Measure>,
     /// Columns that have a role.
     taken: Vec<bool>,
     parts: Vec<Part>,
@@ -151,8 +155,10 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(sheet: &'a Sheet<'a>, survey: &'a Survey, claims: &'a Claims) -> Self {
+        let roles = sheet.columns.iter().map(|heading| role_of(&heading.name)).collect();
+        let measures = sheet.columns.iter().map(|heading| measure_of(&heading.name)).collect();
         let taken = vec![false; sheet.columns.len()];
-        Self { sheet, survey, claims, taken, parts: Vec::new() }
+        Self { sheet, survey, claims, roles, measures, taken, parts: Vec::new() }
     }
 
     fn plan(mut self) -> Result<Plan> {
@@ -214,7 +220,7 @@ impl<'a> Planner<'a> {
     /// The columns that have that role by name and are not taken.
     fn with_role(&self, role: Role) -> Vec<usize> {
         let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
-        free.filter(|&place| role_of(self.name(place)) == Some(role)).collect()
+        free.filter(|&place| self.roles[place] == Some(role)).collect()
     }
 
     fn ambiguous(&self, found: String, answers: Vec<Answer>) -> Error {
@@ -247,7 +253,7 @@ impl<'a> Planner<'a> {
     fn failures(&mut self) -> Vec<(usize, Role)> {
         let mut failures = Vec::new();
         for place in 0..self.taken.len() {
-            let Some(role) = role_of(self.name(place)) else { continue };
+            let Some(role) = self.roles[place] else { continue };
             let values = self.survey.columns[place].values.iter().map(String::as_str);
             if !self.taken[place] && are_of(role, values) {
                 self.take("failure", place, "");
@@ -306,7 +312,7 @@ impl<'a> Planner<'a> {
     fn circumstances(&self, ignored: &[usize], numbers: Option<usize>) -> Vec<usize> {
         let is_circumstance = |place: &usize| {
             let is_passed_over =
-                matches!(role_of(self.name(*place)), Some(Role::Circumstance | Role::Repetition));
+                matches!(self.roles[*place], Some(Role::Circumstance | Role::Repetition));
             let looks = self.survey.columns[*place].values.len();
             is_passed_over && looks > 1 && !ignored.contains(place) && numbers != Some(*place)
         };
@@ -317,7 +323,7 @@ impl<'a> Planner<'a> {
     fn remarks(&self, watched: &[usize], ignored: &[usize]) -> Vec<usize> {
         let is_remark = |place: &usize| {
             let look = &self.survey.columns[*place];
-            let is_passed_over = role_of(self.name(*place)) == Some(Role::Circumstance);
+            let is_passed_over = self.roles[*place] == Some(Role::Circumstance);
             let is_free = watched.contains(place) || (is_passed_over && !ignored.contains(place));
             is_free && look.numbers < look.filled
         };
@@ -331,17 +337,17 @@ impl<'a> Planner<'a> {
             if self.taken[place] || ignored.contains(&place) {
                 continue;
             }
-            let name = self.name(place);
-            let is_result = !matches!(measure_of(name), Measure::Other(_)) || is_measured(name);
-            let is_circumstance = self.survey.columns[place].are_instants()
-                || matches!(
-                    role_of(name),
-                    Some(Role::Circumstance | Role::Unit | Role::Repetition)
-                );
+            let (name, look) = (self.name(place), &self.survey.columns[place]);
+            let measure = &self.measures[place];
+            let is_result = !matches!(measure, Measure::Other(_))
+                || measure.is_of_processors()
+                || is_measured(name);
+            let of_name = self.roles[place];
+            let is_circumstance = look.are_instants()
+                || matches!(of_name, Some(Role::Circumstance | Role::Unit | Role::Repetition));
             // The index that pandas and R print before the first name.
-            let look = &self.survey.columns[place];
             let is_index = place == 0 && name == "field 1" && look.numbers == look.filled;
-            let is_constant = self.survey.columns[place].values.len() <= 1;
+            let is_constant = look.values.len() <= 1;
             if is_result || is_circumstance || is_index {
                 self.take("passed over", place, "");
             } else {
@@ -359,5 +365,4 @@ fn is_measured(name: &str) -> bool {
     let plain: String =
         name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     MEASURED.split_whitespace().any(|known| known == plain)
-        || matches!(measure_of(name), Measure::Other(what) if what == "processor time")
 }

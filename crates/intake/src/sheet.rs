@@ -70,6 +70,23 @@ impl Rows for Vec<Vec<Field<'_>>> {
 }
 
 impl Sheet<'_> {
+    /// Goes through the rows from the first on, as long as `row` answers yes.
+    ///
+    /// # Errors
+    /// As [`Rows::visit`], of the rows that were gone through.
+    pub(crate) fn visit_while(&self, row: &mut dyn FnMut(&[Field<'_>]) -> bool) -> Result<()> {
+        let mut is_enough = false;
+        let outcome = self.rows.visit(&mut |fields| {
+            if row(fields) {
+                return Ok(());
+            }
+            is_enough = true;
+            // An error is what ends a visit early; this one goes no further.
+            Err(self.error(0, "enough", "nothing"))
+        });
+        if is_enough { Ok(()) } else { outcome }
+    }
+
     /// The error for what stands at that byte of the file.
     pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Input {

@@ -56,10 +56,10 @@ impl Look {
             return;
         }
         self.filled += 1;
-        let is_number = number(text, comma).is_some();
-        self.pairs += u64::from(!is_number && pair(text).is_some());
+        let value = number(text, comma);
+        self.pairs += u64::from(value.is_none() && pair(text).is_some());
         self.units += u64::from(Unit::named(text).is_some());
-        match number(text, comma) {
+        match value {
             Some(value) => {
                 self.numbers += 1;
                 let (least, most) = self.range.unwrap_or((value, value));
@@ -145,13 +145,11 @@ impl Survey {
 /// Calls `look` with the first rows.
 fn each(sheet: &Sheet<'_>, mut look: impl FnMut(&[Field<'_>])) -> Result<()> {
     let mut rows = 0;
-    let outcome = sheet.rows.visit(&mut |row| {
+    sheet.visit_while(&mut |row| {
         look(row);
         rows += 1;
-        // An error is what ends a visit early; this one goes no further.
-        if rows < LOOKED_AT { Ok(()) } else { Err(sheet.error(0, "enough", "nothing")) }
-    });
-    if rows >= LOOKED_AT { Ok(()) } else { outcome }
+        rows < LOOKED_AT
+    })
 }
 
 /// Commas in numbers: before decimals, or between thousands.

@@ -5,10 +5,10 @@ use mmgp_base::expression::{Expression, Kind, Names};
 
 use super::Planner;
 use super::wide::Wide;
-use crate::names::{Role, role_of};
+use crate::names::Role;
 use crate::sheet::Field;
 use crate::survey::{is_count, pair};
-use crate::units::{Comma, Measure, measure_of, number};
+use crate::units::{Comma, Measure, number};
 use crate::variables::Variables;
 
 /// Where a whole number of a run stands.
@@ -261,8 +261,8 @@ impl Planner<'_> {
         let free = || (0..self.taken.len()).filter(|&place| !self.taken[place]);
         let is_pair = |place: &usize| {
             let look = &self.survey.columns[*place];
-            let is_time = matches!(measure_of(self.name(*place)), Measure::Time(_));
-            let is_free = !is_time && role_of(self.name(*place)).is_none();
+            let is_time = matches!(self.measures[*place], Measure::Time(_));
+            let is_free = !is_time && self.roles[*place].is_none();
             is_free && look.filled > 0 && look.pairs + 2 >= look.filled
         };
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
@@ -278,9 +278,7 @@ impl Planner<'_> {
         }
         let counts = free().filter(|&place| {
             let look = &self.survey.columns[place];
-            look.are_counts()
-                && crate::names::role_of(self.name(place)).is_none()
-                && look.values.len() > 1
+            look.are_counts() && self.roles[place].is_none() && look.values.len() > 1
         });
         let counts: Vec<&str> = counts.map(|place| self.name(place)).collect();
         let answers = match counts[..] {

@@ -5,7 +5,7 @@ use mmgp_base::error::{Answer, Error, Result};
 use super::Planner;
 use super::numbers::Formula;
 use super::wide::Wide;
-use crate::names::{role_of, statistic_of};
+use crate::names::statistic_of;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
 
@@ -44,6 +44,11 @@ pub(super) struct Found {
 }
 
 impl Times {
+    /// One time in each row.
+    fn one(value: Value, unit: UnitOf) -> Self {
+        Self { columns: vec![Timed { value, heading: None }], unit }
+    }
+
     /// The times of a row.
     pub fn of<'t>(
         &'t self,
@@ -132,20 +137,15 @@ impl Planner<'_> {
         }
         let place = self.time_column()?;
         let unit = self.unit_of(place)?;
-        let columns = vec![Timed { value: Value::Column(place), heading: None }];
-        Ok(Times { columns, unit })
+        Ok(Times::one(Value::Column(place), unit))
     }
 
     /// A column, one with a unit in brackets behind it, or an expression that a user named.
     fn said_time(&mut self, said: &str) -> Result<Times> {
-        let one = |value: Value, unit: UnitOf| Times {
-            columns: vec![Timed { value, heading: None }],
-            unit,
-        };
         if let Ok(place) = self.named(said) {
             self.taken[place] = true;
             let unit = self.unit_of(place)?;
-            return Ok(one(Value::Column(place), unit));
+            return Ok(Times::one(Value::Column(place), unit));
         }
         let in_brackets = said.strip_suffix(']').and_then(|said| said.rsplit_once('['));
         if let Some((name, unit)) = in_brackets
@@ -153,11 +153,11 @@ impl Planner<'_> {
         {
             let place = self.named(name.trim())?;
             self.take("time", place, &format!("in {}, as said", unit.symbol()));
-            return Ok(one(Value::Column(place), UnitOf::Known(unit)));
+            return Ok(Times::one(Value::Column(place), UnitOf::Known(unit)));
         }
         let formula = self.formula(said)?;
         self.say("time", formula.text(), "taken as seconds");
-        Ok(one(Value::Formula(formula), UnitOf::Known(Unit::Seconds)))
+        Ok(Times::one(Value::Formula(formula), UnitOf::Known(Unit::Seconds)))
     }
 
     /// The column of the rates that a user named.
@@ -175,16 +175,15 @@ impl Planner<'_> {
             Measure::Other(_) => said.to_string(),
         };
         self.take("rate", place, &format!("in {unit}; more is better"));
-        let columns = vec![Timed { value: Value::Column(place), heading: None }];
-        Ok(Times { columns, unit: UnitOf::Rate(unit) })
+        Ok(Times::one(Value::Column(place), UnitOf::Rate(unit)))
     }
 
     /// The column whose name says that it holds the time.
     fn time_column(&self) -> Result<usize> {
         let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
-        let free: Vec<usize> = free.filter(|&place| role_of(self.name(place)).is_none()).collect();
+        let free: Vec<usize> = free.filter(|&place| self.roles[place].is_none()).collect();
         let is_time = |place: &usize| {
-            matches!(measure_of(self.name(*place)), Measure::Time(_))
+            matches!(self.measures[*place], Measure::Time(_))
                 && !self.survey.columns[*place].are_instants()
         };
         let found: Vec<usize> = free.iter().copied().filter(is_time).collect();
@@ -241,7 +240,7 @@ impl Planner<'_> {
 
     /// The error where no name says that it is a time.
     fn no_time(&self, free: &[usize]) -> Error {
-        let rate = free.iter().find_map(|&place| match measure_of(self.name(place)) {
+        let rate = free.iter().find_map(|&place| match &self.measures[place] {
             Measure::Rate(unit) => Some((self.name(place), unit)),
             _ => None,
         });
@@ -253,7 +252,7 @@ impl Planner<'_> {
         }
         let is_number = |place: &usize| {
             let look = &self.survey.columns[*place];
-            let is_of_processors = matches!(measure_of(self.name(*place)), Measure::Other(what) if what == "processor time");
+            let is_of_processors = self.measures[*place].is_of_processors();
             let is_share = self.name(*place).contains('%');
             look.are_times()
                 && (look.whole < look.numbers || look.durations > 0)

@@ -2,8 +2,8 @@
 
 use mmgp_base::error::Result;
 
+use super::Planner;
 use super::times::{UnitOf, rate_answer};
-use super::{Part, Planner};
 use crate::names::Role;
 use crate::units::{Measure, Unit, measure_of};
 
@@ -20,12 +20,10 @@ impl Planner<'_> {
         let name = self.name(place).to_string();
         let look = &self.survey.columns[place];
         if look.errors > 0 {
-            let from = format!("what stands behind \u{b1} in {name:?}");
-            self.parts.push(Part { role: "passed over", from, why: String::new() });
+            self.say("passed over", format!("what stands behind \u{b1} in {name:?}"), "");
         }
-        let look = &self.survey.columns[place];
         let says_all = look.durations > 0 && look.durations + look.no_times + 2 >= look.filled;
-        let measure = measure_of(&name);
+        let measure = self.measures[place].clone();
         let lower = name.to_lowercase();
         if says_all && lower.contains("h:mm") && !lower.contains("ss") {
             let found = format!(
@@ -49,7 +47,7 @@ impl Planner<'_> {
                     format!("{name:?} is a rate ({unit}), of which more is better, and no time");
                 Err(self.ambiguous(found, vec![rate_answer(&name)]))
             }
-            Measure::Other(what) if what == "processor time" => {
+            _ if measure.is_of_processors() => {
                 let found = format!("{name:?} is time of processors, which is no wall time");
                 Err(self.ambiguous(found, Vec::new()))
             }

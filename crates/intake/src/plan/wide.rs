@@ -89,7 +89,8 @@ impl Planner<'_> {
     /// By which factor the times of a row differ that stand in these columns, in the median.
     fn spread_in_rows(&self, group: &Wide) -> f64 {
         let mut spreads = Vec::new();
-        let outcome = self.sheet.rows.visit(&mut |row| {
+        // What is wrong with a row is said when it is read.
+        let _ = self.sheet.visit_while(&mut |row| {
             let value = |&(place, _): &(usize, u32)| {
                 duration(&row[place].text, self.survey.comma).map(|it| it.seconds)
             };
@@ -99,13 +100,8 @@ impl Planner<'_> {
             if times.len() > 1 && least > 0.0 {
                 spreads.push(most / least);
             }
-            match spreads.len() < SPREADS {
-                true => Ok(()),
-                false => Err(self.sheet.error(0, "enough", "nothing")),
-            }
+            spreads.len() < SPREADS
         });
-        // What is wrong with a row is said when it is read.
-        let _ = outcome;
         spreads.sort_by(f64::total_cmp);
         spreads.get(spreads.len() / 2).copied().unwrap_or(1.0)
     }
@@ -114,8 +110,8 @@ impl Planner<'_> {
         let unit = match measure_of(&wide.stem) {
             Measure::Time(Some(unit)) => Some(unit),
             _ => match self.unit_of_corner() {
-                Some(unit) => Some(unit),
                 None => self.unit_above()?,
+                of_corner => of_corner,
             },
         };
         let names: Vec<&str> = wide.columns.iter().map(|&(place, _)| self.name(place)).collect();

@@ -15,6 +15,16 @@ pub enum Measure {
     Other(String),
 }
 
+/// What is said of the time of processors.
+const OF_PROCESSORS: &str = "processor time";
+
+impl Measure {
+    /// Whether it is the time of processors, which is no wall time.
+    pub fn is_of_processors(&self) -> bool {
+        matches!(self, Self::Other(what) if what == OF_PROCESSORS)
+    }
+}
+
 /// What the name of a column or of a printed quantity says that it is.
 pub fn measure_of(name: &str) -> Measure {
     let name = name.trim();
@@ -110,7 +120,7 @@ fn quotient(words: &[Word], place: usize) -> Option<Measure> {
                 return Some(Measure::Other(text(words)));
             }
             Some(match words.iter().any(|it| it.kind == Kind::Processor) {
-                true => Measure::Other("processor time".into()),
+                true => Measure::Other(OF_PROCESSORS.into()),
                 false => Measure::Time(Some(unit)),
             })
         }
@@ -174,7 +184,7 @@ fn with_unit(words: &[Word], place: usize) -> Option<Measure> {
     let unit = word.unit()?;
     let has = |kinds: &[Kind]| words.iter().any(|it| kinds.contains(&it.kind));
     if has(&[Kind::Processor]) {
-        return Some(Measure::Other("processor time".into()));
+        return Some(Measure::Other(OF_PROCESSORS.into()));
     }
     let before = place.checked_sub(1).map(|index| &words[index]);
     if before.is_some_and(|it| is_scale(it) && it.depth == word.depth) {
@@ -203,7 +213,7 @@ fn without_unit(words: &[Word]) -> Option<Measure> {
     let is_known = place(Kind::Unknown).is_none();
     let time = place(Kind::Time);
     if place(Kind::Processor).is_some() {
-        return time.map(|_| Measure::Other("processor time".into()));
+        return time.map(|_| Measure::Other(OF_PROCESSORS.into()));
     }
     let weak_rate = place(Kind::WeakRate).filter(|_| is_known);
     let rate = place(Kind::Rate).or(weak_rate);

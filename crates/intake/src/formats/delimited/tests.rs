@@ -7,21 +7,10 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 use super::lines::unquoted;
 use super::separated::Dialect;
 use super::*;
+use crate::formats::written;
 
-/// The table as a text: the format, the names, and the rows in lines, fields between `|`; or the error.
 fn table(text: &str) -> String {
-    let source = Source::new("x", text);
-    let written = sheet(&source).and_then(|sheet| {
-        let names: Vec<&str> = sheet.columns.iter().map(|heading| heading.name.as_str()).collect();
-        let mut lines = vec![sheet.format.clone(), names.join("|")];
-        sheet.rows.visit(&mut |row| {
-            assert_eq!(row.len(), names.len(), "{text}");
-            lines.push(row.iter().map(|field| field.text.as_ref()).collect::<Vec<_>>().join("|"));
-            Ok(())
-        })?;
-        Ok(lines.join("\n"))
-    });
-    written.unwrap_or_else(|error| error.to_string())
+    written(sheet(&Source::new("x", text)))
 }
 
 /// As [`super::sheet`], with what the commands say.

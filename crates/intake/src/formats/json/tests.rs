@@ -1,21 +1,14 @@
 use super::*;
+use crate::formats::written;
 
-/// The table as a text: names and rows in lines, fields between `|`; or the error.
+/// The table as a text; `none` where it is no JSON.
 fn table(text: &str, paths: &[&str]) -> String {
     let source = Source::new("x", text);
     let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
-    let written = sheet(&source, &paths).and_then(|sheet| {
-        let Some(sheet) = sheet else { return Ok("none".into()) };
-        let names: Vec<&str> = sheet.columns.iter().map(|heading| heading.name.as_str()).collect();
-        let mut lines = vec![sheet.format.clone(), names.join("|")];
-        sheet.rows.visit(&mut |row| {
-            assert_eq!(row.len(), names.len(), "{text}");
-            lines.push(row.iter().map(|field| field.text.as_ref()).collect::<Vec<_>>().join("|"));
-            Ok(())
-        })?;
-        Ok(lines.join("\n"))
-    });
-    written.unwrap_or_else(|error| error.to_string())
+    match sheet(&source, &paths).transpose() {
+        Some(sheet) => written(sheet),
+        None => "none".into(),
+    }
 }
 
 fn check(text: &str, lines: &[&str]) {
