@@ -129,7 +129,7 @@ impl Swept {
         (self.collective_fs > 0).then(|| {
             Warning::Note(format!(
                 "{file}: collectives take {:.6} s while no device works, which is in no column: it is no \
-                 time of the host but O_COL, which --collective of mmgp fit measures",
+                 time of the host but O_COL, which collective.csv measures",
                 self.collective_s()
             ))
         })

@@ -117,7 +117,7 @@ fn in_unit_of(attempts: &[Attempt], objective: &Objective) -> Result<Objective> 
 }
 
 /// The runs as a table that all commands read; rates as such.
-pub fn runs_csv(rows: &[Run], quantity: &Quantity) -> String {
+fn runs_csv(rows: &[Run], quantity: &Quantity) -> String {
     let Some(unit) = quantity.rate() else { return csv::write(rows) };
     let name = format!("rate [{unit}]");
     let fields = |run: &Run| {

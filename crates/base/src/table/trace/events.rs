@@ -13,9 +13,9 @@ use crate::table::json::mistake;
 /// Which of the processes of a run a trace is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 pub(in crate::table) struct Ranks {
-    /// From 0.
+    /// The process, counted from 0.
     pub rank: u32,
-    /// How many there are.
+    /// Number of processes.
     pub world_size: u32,
 }
 
