@@ -65,7 +65,9 @@ pub mod schedulers;
 pub mod validate;
 
 #[doc(inline)]
-pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
+pub use mmgp_base::{
+    Error, Mapping, Result, Warning, attempt, error, expression, quantity, table, target, units,
+};
 #[doc(inline)]
 pub use mmgp_model::{
     belief, complexity, decide, export, fit, guided, models, objective, statistics,

@@ -77,7 +77,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let declared = arguments.declare.declared(&mut warnings)?;
     warn(&warnings);
     let attempts = of_drivers(&arguments.search.out)?;
-    let quantity = derived::quantity(&attempts);
+    let quantity = match attempts.is_empty() {
+        true => arguments.search.best.quantity()?,
+        false => derived::quantity(&attempts),
+    };
     let levels = arguments.search.levels(&declared, &quantity, None)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
     let orders = ask(&levels, &attempts, &discipline, arguments.count as usize)?;

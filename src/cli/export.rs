@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         if target != Target::Json {
             warn(parameters.refined_left_out().as_slice());
         }
-        warn(of_rates(&parameters, target).as_slice());
+        warn(of_others(&parameters, target).as_slice());
         data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
@@ -70,12 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-/// What a format does not say of rates.
-fn of_rates(parameters: &Parameters, target: Target) -> Option<Warning> {
-    let unit = parameters.quantity.rate().filter(|_| target != Target::Json)?;
-    Some(Warning::Note(format!(
-        "runs are rates in {unit}: every time in {} is that of one unit of work, 1/({unit}), and no \
-         seconds; its inverse is the rate",
-        target.name()
-    )))
+/// What a format does not say of what is no time.
+fn of_others(parameters: &Parameters, target: Target) -> Option<Warning> {
+    let quantity = &parameters.quantity;
+    let said = quantity.said_of_terms().filter(|_| target != Target::Json)?;
+    Some(Warning::Note(format!("runs are {quantity}: every time in {} is {said}", target.name())))
 }

@@ -17,7 +17,7 @@ use super::output::{data, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
-use crate::intake::values;
+use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
@@ -44,6 +44,11 @@ pub struct Arguments {
     profile: Option<PathBuf>,
     #[command(flatten)]
     runs: RunArguments,
+    /// What is measured of the runs, where that is no time: a column, or an expression over columns,
+    /// time, m and p: joules, work/time, 'max score'. What follows from the time, as a cost does, is
+    /// asked of predict
+    #[arg(long, value_name = "WHAT", requires = "runs")]
+    objective: Option<String>,
     /// An answer for each value of a column of the timed runs: --out p.toml writes p-N-1000.toml, ...
     #[arg(long, value_name = "COLUMN", requires = "runs")]
     by: Option<String>,
@@ -165,8 +170,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         return one(arguments, None, &Files::of(arguments));
     };
     let source = Source::read_any(path)?;
+    let runs = arguments.runs.measuring(measured(arguments)?);
     let Some(column) = &arguments.by else {
-        return one(arguments, Some((&source, &arguments.runs)), &Files::of(arguments));
+        return one(arguments, Some((&source, &runs)), &Files::of(arguments));
     };
     if arguments.out.is_none() {
         return Err(Error::OutOfRange {
@@ -176,8 +182,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         });
     }
     let mut answer = Answer::Done;
-    for value in values(&source, column, &arguments.runs.said.claims())? {
-        let mut runs = arguments.runs.clone();
+    for value in values(&source, column, &runs.said.claims())? {
+        let mut runs = runs.clone();
         runs.said.only = Some((column.clone(), value.clone()));
         let files = Files::of(arguments).by(column, &value);
         if let Some(out) = &files.out {
@@ -189,6 +195,19 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
     }
     Ok(answer)
+}
+
+/// What is measured of the runs, where that is no time.
+fn measured(arguments: &Arguments) -> Result<Option<&str>> {
+    let Some(objective) = arguments.objective.as_deref() else { return Ok(None) };
+    if Measurand::is_needed(objective) {
+        return Ok(Some(objective));
+    }
+    Err(Error::OutOfRange {
+        name: "--objective",
+        found: format!("{objective}, which follows from what is measured"),
+        expected: "what is captured of the runs, as joules; predict takes this objective".into(),
+    })
 }
 
 /// The files that a fit writes.

@@ -8,12 +8,15 @@ use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
+use super::objective::{Fields, column};
 use super::output::{Format, aligned, data, json, warn};
 use crate::error::{Error, Result, Warning};
 use crate::intake::sheet::Sheet;
 use crate::intake::{Entry, Part, Plan, formats};
+use crate::quantity::Quantity;
 use crate::table::Source;
 use crate::table::csv::Record as _;
+use crate::units::Seconds;
 
 /// Show how a table of timed runs is understood
 #[derive(Args)]
@@ -22,6 +25,10 @@ pub struct Arguments {
     /// The table; - is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// What is measured, where that is no time: a column, or an expression over columns, time, m and p:
+    /// joules, work/time, 'max score'
+    #[arg(long, value_name = "WHAT")]
+    objective: Option<String>,
     #[command(flatten)]
     claims: super::input::ClaimArguments,
     /// How to print it
@@ -48,13 +55,13 @@ struct Look {
     file: String,
     format: String,
     parts: Vec<Told>,
-    /// The unit of rates.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<String>,
+    /// What was measured, where that is no time.
+    #[serde(skip_serializing_if = "Quantity::is_time")]
+    objective: Quantity,
     runs: u64,
     configurations: usize,
     warnings: Vec<String>,
-    first: Vec<Row>,
+    first: Vec<Fields>,
 }
 
 /// What a part of a run is read from.
@@ -71,55 +78,34 @@ impl Told {
     }
 }
 
-/// A run as it was understood.
-#[derive(Serialize)]
-struct Row {
-    m: u32,
-    p: u32,
-    repetition: u32,
-    #[serde(flatten)]
-    amount: Amount,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deviation_s: Option<f64>,
+/// A run as it was understood: m, p, repetition and what was measured, then what a mean is of.
+fn row(Entry { run, mean_of }: &Entry, quantity: &Quantity) -> Fields {
+    let fields = Fields::default()
+        .with("m", run.m)
+        .with("p", run.p)
+        .with("repetition", run.repetition)
+        .with(column(quantity), quantity.number(Seconds(run.time_s)));
+    match mean_of {
+        Some((runs, deviation_s)) if quantity.is_time() => {
+            fields.with("runs", *runs).with("deviation_s", *deviation_s)
+        }
+        Some((runs, _)) => fields.with("runs", *runs),
+        None => fields,
+    }
 }
 
-/// What was measured of a run.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Amount {
-    TimeS(f64),
-    Rate(f64),
-}
+/// So many fields of a row are shown to people.
+const SHOWN_OF_ROW: usize = 4;
 
-impl Row {
-    fn of(Entry { run, mean_of }: &Entry, rate: Option<&str>) -> Self {
-        let (runs, deviation_s) = mean_of.unzip();
-        let deviation_s = deviation_s.filter(|_| rate.is_none());
-        let amount = match rate {
-            None => Amount::TimeS(run.time_s),
-            Some(_) => Amount::Rate(1.0 / run.time_s),
-        };
-        Self { m: run.m, p: run.p, repetition: run.repetition, amount, runs, deviation_s }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.m.to_string(),
-            self.p.to_string(),
-            self.repetition.to_string(),
-            match self.amount {
-                Amount::TimeS(number) | Amount::Rate(number) => number.to_string(),
-            },
-        ]
-    }
+fn cells(row: &Fields) -> Vec<String> {
+    row.texts().into_iter().take(SHOWN_OF_ROW).collect()
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     Guard::default().reads("FILE", Some(arguments.file.as_path())).check()?;
     let source = Source::read_any(&arguments.file)?;
-    let claims = arguments.claims.claims();
+    let mut claims = arguments.claims.claims();
+    claims.objective = arguments.objective.clone();
     let sheet = formats::sheet(&source, &claims.columns)?;
     // What is refused is shown as far as it was understood.
     let shown = |error: Error, head: String| -> Result<Answer> {
@@ -136,10 +122,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
             return shown(error, head);
         }
     };
+    let quantity = plan.quantity();
     let (mut first, mut keys) = (Vec::new(), BTreeSet::new());
     let reading = plan.read(&sheet, &mut |entry: Entry| {
         if first.len() < SHOWN {
-            first.push(Row::of(&entry, plan.rate()));
+            first.push(row(&entry, &quantity));
         }
         keys.insert(entry.run.key())
     });
@@ -154,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         file: source.name.clone(),
         format: sheet.described(),
         parts,
-        rate: plan.rate().map(str::to_string),
+        objective: quantity,
         runs: reading.runs,
         configurations: configurations.len(),
         warnings: reading.warnings.iter().map(Warning::to_string).collect(),
@@ -186,18 +173,17 @@ fn lines(parts: &[Told]) -> String {
     parts.iter().map(line).collect()
 }
 
-/// The names of the columns, of times or of rates.
+/// The names of the columns, of times or of what was measured.
 fn columns(look: &Look) -> [&'static str; 4] {
-    let is_rate = look.rate.is_some();
-    ["m", "p", "repetition", if is_rate { "rate" } else { "time_s" }]
+    ["m", "p", "repetition", column(&look.objective)]
 }
 
 fn csv(look: &Look) -> String {
-    crate::table::csv::write_fields(&columns(look), look.first.iter().map(Row::cells))
+    crate::table::csv::write_fields(&columns(look), look.first.iter().map(cells))
 }
 
 fn text(look: &Look) -> String {
-    let rows: Vec<Vec<String>> = look.first.iter().map(Row::cells).collect();
+    let rows: Vec<Vec<String>> = look.first.iter().map(cells).collect();
     let more = if look.runs > look.first.len() as u64 { ", the first" } else { "" };
     format!(
         "{}{} runs of {} configurations{more}:\n{}",

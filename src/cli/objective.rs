@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use crate::Mapping;
 use crate::error::{Error, Result};
-use crate::models::quantity::Quantity;
-use crate::objective::{Direction, Objective};
+use crate::expression::names_in;
+use crate::intake::{Captured, Measurand, OF_ALL_RUNS};
+use crate::objective::Objective;
+use crate::quantity::{Direction, Quantity};
 use crate::table::csv;
 use crate::units::Seconds;
 
@@ -18,7 +20,9 @@ pub struct ObjectiveArguments {
     /// What is minimised: time; cost (time*m*p, in core-hours); node-hours (time*nodes, with
     /// --per-node); or an expression over time, m, p and nodes in proportion to time or to 1/time, which
     /// is maximised then: time/m for m replicas at once, 500/time. Where runs are rates (--rate), rate
-    /// is maximised, and may stand in the expression [default: time, of rates rate]
+    /// is maximised, and may stand in the expression. What is captured of each run, from a column or by
+    /// --capture, may be all of it or stand in it: joules, work/time, 'max score' [default: time, of
+    /// rates rate]
     #[arg(long, value_name = "WHAT")]
     pub objective: Option<String>,
     /// Take the cheapest, with the fewest m*p, then the fewest m, of what is expected to be no more than
@@ -50,6 +54,37 @@ impl ObjectiveArguments {
         Ok(objective.within(self.within))
     }
 
+    /// What is measured of each run where that is captured, by these names.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a name that nothing captures; as [`Measurand::parse`].
+    pub fn measurand(&self, captured: &[&str]) -> Result<Option<Measurand>> {
+        let Some(text) = self.captured() else { return Ok(None) };
+        let of = |name: &&str| Captured { variable: (*name).into(), name: (*name).into() };
+        let measurand = Measurand::parse(text, captured.iter().map(of).collect());
+        measurand.map(Some).map_err(|error| match error {
+            Error::OutOfRange { found, expected, .. } => Error::OutOfRange {
+                name: "--objective",
+                found,
+                expected: format!("{expected}; --capture NAME=REGEX takes one from the output"),
+            },
+            other => other,
+        })
+    }
+
+    /// What a driver is to tell of each run: times, unless the objective names what is captured.
+    ///
+    /// # Errors
+    /// As [`Measurand::parse`].
+    pub fn quantity(&self) -> Result<Quantity> {
+        self.captured().map_or(Ok(Quantity::Time), quantity_of)
+    }
+
+    /// The objective where it names what is captured of each run.
+    pub fn captured(&self) -> Option<&str> {
+        self.objective.as_deref().filter(|text| Measurand::is_needed(text))
+    }
+
     /// Refuses what a question about times does not answer.
     ///
     /// # Errors
@@ -68,6 +103,17 @@ impl ObjectiveArguments {
     }
 }
 
+/// What an objective over captured quantities measures, whatever they are.
+///
+/// # Errors
+/// As [`Measurand::parse`].
+pub fn quantity_of(objective: &str) -> Result<Quantity> {
+    let names = names_in(objective).into_iter().filter(|name| !OF_ALL_RUNS.contains(name));
+    let of = |name: &str| Captured { variable: name.into(), name: name.into() };
+    let measurand = Measurand::parse(objective, names.map(of).collect())?;
+    Ok(measurand.quantity().clone())
+}
+
 /// The objective that a flag says, and an error in words of flags.
 pub fn parsed(
     flag: &'static str,
@@ -78,6 +124,9 @@ pub fn parsed(
         Error::OutOfRange { name: "objective", found, mut expected } => {
             if text.trim() == "rate" {
                 expected += "; --rate COLUMN names a column of rates";
+            } else if Measurand::is_needed(text) {
+                expected +=
+                    &format!("; what is captured is read with the runs: fit {flag} '{text}'");
             }
             Error::OutOfRange { name: flag, found, expected }
         }
@@ -128,19 +177,21 @@ impl Fields {
         let quantity = objective.quantity();
         let (first, last) = quantity.ends(low, high);
         let [middle, first, last] = [time, first, last].map(|it| quantity.number(it));
+        let name = quantity.name();
         let names = match quantity {
-            Quantity::Time => ["time_s", "low_s", "high_s"],
-            Quantity::Rate(_) => ["rate", "rate_low", "rate_high"],
+            Quantity::Time => ["time_s", "low_s", "high_s"].map(String::from),
+            _ => [name.into(), format!("{name}_low"), format!("{name}_high")],
         };
-        let fields = self.with(names[0], middle).with(names[1], first).with(names[2], last);
+        let fields = names.into_iter().zip([middle, first, last]);
+        let fields = fields.fold(self, |all, (name, value)| all.with(name, value));
         if objective.is_time() {
             return fields;
         }
         if objective.is_measured() {
             return fields.with("unit", objective.unit());
         }
-        let fields = match quantity.rate() {
-            Some(unit) => fields.with("rate_unit", unit),
+        let fields = match quantity.unit() {
+            Some(unit) => fields.with(format!("{name}_unit"), unit),
             None => fields,
         };
         let (first, last) = objective.ends(mapping, low, high);
@@ -154,8 +205,7 @@ impl Fields {
     /// With what is predicted of a configuration, without an interval.
     pub fn with_amount(self, objective: &Objective, mapping: Mapping, time: Seconds) -> Self {
         let quantity = objective.quantity();
-        let name = if quantity.rate().is_some() { "rate" } else { "time_s" };
-        let fields = self.with(name, quantity.number(time));
+        let fields = self.with(column(quantity), quantity.number(time));
         match (objective.is_time(), objective.is_measured()) {
             (true, _) => fields,
             (false, true) => fields.with("unit", objective.unit()),
@@ -169,10 +219,7 @@ impl Fields {
     pub fn of_choice(objective: &Objective, choice: Option<(Mapping, Seconds)>) -> Self {
         match choice {
             Some((mapping, time)) => Self::default().with_amount(objective, mapping, time),
-            None if objective.quantity().rate().is_some() => {
-                Self::default().with("rate", Value::Null)
-            }
-            None => Self::default().with("time_s", Value::Null),
+            None => Self::default().with(column(objective.quantity()), Value::Null),
         }
     }
 
@@ -182,7 +229,7 @@ impl Fields {
     }
 
     /// The fields of CSV.
-    fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         let text = |(_, value): &(String, Value)| match value {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
@@ -190,6 +237,11 @@ impl Fields {
         };
         self.0.iter().map(text).collect()
     }
+}
+
+/// What the column of what was measured is called.
+pub fn column(quantity: &Quantity) -> &'static str {
+    if quantity.is_time() { "time_s" } else { quantity.name() }
 }
 
 /// Rows of the same columns as CSV.

@@ -66,7 +66,8 @@ pub fn error(error: &dyn Display) {
 }
 
 /// Flags one of which takes the place of another.
-const INSTEAD: [&[&str]; 2] = [&["columns"], &["time-from", "rate-from", "time-json"]];
+const INSTEAD: [&[&str]; 3] =
+    [&["columns"], &["time-from", "rate-from", "time-json"], &["objective", "rate"]];
 
 /// The commands that would be understood: as these words have it, with one of the answers.
 pub fn answers(answers: &[Answer], words: &[OsString], cli: &clap::Command) -> String {

@@ -274,7 +274,8 @@ impl Material {
         let mut material = Self::default();
         let mut reader = Reader::default();
         if pictures.iter().any(|picture| picture.is_of_runs(files)) {
-            let observations = reader.observations(&files.runs)?;
+            let observations =
+                reader.observations(&files.runs.measuring(best.0.objective.as_deref()))?;
             let parameters = reader.parameters(files)?.expect("invariant: there are some");
             material.timed = Timed::new(parameters, observations, best)?;
         }
@@ -301,10 +302,11 @@ impl Material {
         if let (true, Some(parameters)) = (compares, &material.parameters) {
             check_same_parameters(&material.validation, parameters)?;
         }
-        if let Some(unit) = material.parameters.as_ref().and_then(|it| it.quantity.rate()) {
+        let of_others = material.parameters.as_ref().map(|it| &it.quantity);
+        if let Some(quantity) = of_others.filter(|it| !it.is_time()) {
             return Err(Error::OutOfRange {
                 name: "--kind",
-                found: format!("parameters of rates in {unit}, whose terms are no seconds"),
+                found: format!("parameters of {quantity}, whose terms are no seconds"),
                 expected: "a picture of the runs, as --kind combined or heat-map".into(),
             });
         }

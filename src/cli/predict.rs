@@ -29,6 +29,7 @@ use crate::Mapping;
 use crate::belief::Basis;
 use crate::decide::{Constraints, Ranking, predict_one, rank};
 use crate::error::{Error, Result};
+use crate::quantity::Quantity;
 use asked::Asked;
 pub use ranking::table;
 use what_if::{WhatIf, WhatIfArguments};
@@ -207,10 +208,10 @@ impl Arguments {
 }
 
 /// Why a question about seconds has no answer.
-fn of_rates(question: &'static str, unit: &str) -> Error {
+fn of_others(question: &'static str, quantity: &Quantity) -> Error {
     Error::OutOfRange {
         name: question,
-        found: format!("parameters of rates in {unit}, whose terms are no seconds"),
+        found: format!("parameters of {quantity}, whose terms are no seconds"),
         expected: "parameters that were fitted to times".into(),
     }
 }
@@ -233,8 +234,8 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     if let Some(objectives) = arguments.front.asked() {
         return front::text(asked, objectives, arguments.node_size.per_node);
     }
-    if let (Some(question), Some(unit)) = (arguments.of_times(), asked.rate()) {
-        return Err(of_rates(question, unit));
+    if let (Some(question), false) = (arguments.of_times(), asked.quantity().is_time()) {
+        return Err(of_others(question, asked.quantity()));
     }
     if let Some(host_factor) = arguments.break_even.asked() {
         return break_even::text(asked, host_factor);

@@ -89,7 +89,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     } else {
         Study::new(reader.parameters_named(&arguments.of)?)
     };
-    study.observations = reader.observations(&arguments.runs)?;
+    let runs = arguments.runs.measuring(arguments.best.objective.as_deref());
+    study.observations = reader.observations(&runs)?;
     let quantity =
         study.observations.as_ref().map_or(&study.parameters.quantity, |it| &it.quantity);
     study.objective = Some(arguments.best.objective(quantity, arguments.node_size.per_node)?);

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Answer;
+use super::objective::quantity_of;
 use super::tune::{Asked, Session, asked, duration};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
 use crate::intake::Outcome;
 use crate::launch;
+use crate::quantity::Quantity;
 use crate::table::Source;
 use crate::units::Seconds;
 
@@ -36,6 +38,10 @@ pub struct Arguments {
     id: Option<u64>,
     #[command(flatten)]
     found: Found,
+    /// What is measured where that is no time, as ask has it: joules, 'max score'. Of --results a
+    /// column, or an expression over columns
+    #[arg(long, value_name = "WHAT")]
+    objective: Option<String>,
     #[command(flatten)]
     said: super::input::ClaimArguments,
 }
@@ -47,6 +53,9 @@ struct Found {
     /// It took this: seconds, or 90ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Seconds>,
+    /// What it measured instead, of what --objective names: a number above 0
+    #[arg(long, value_name = "NUMBER", value_parser = positive, requires = "objective")]
+    value: Option<f64>,
     /// It failed, for this reason: it is not to be chosen
     #[arg(long, value_name = "REASON")]
     failed: Option<String>,
@@ -63,6 +72,7 @@ struct Found {
 const HELP: &str = "\
 Examples:
   mmgp tell --out tune --m 8 --p 4 --time 12.5
+  mmgp tell --out tune --m 8 --p 4 --objective joules --value 532
   mmgp tell --out tune --m 64 --p 1 --failed 'out of memory'
   mmgp tell --out tune --m 1 --p 1 --above 10m
   mmgp tell --out tune --results tune/results.csv";
@@ -84,15 +94,22 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         });
     }
     let found = &arguments.found;
-    let outcome = match (&found.failed, found.above, found.time) {
+    let quantity = match (&arguments.objective, found.value) {
+        (Some(objective), Some(_)) => quantity_of(objective)?,
+        _ => Quantity::Time,
+    };
+    let time = found.time.map(|it| it.0);
+    let time = time.or(found.value.map(|value| quantity.direction().as_time(value)));
+    let outcome = match (&found.failed, found.above, time) {
         (Some(why), ..) => Outcome::Failed { why: why.clone(), exit: None },
         (None, Some(above), _) => Outcome::Longer(above.0),
-        (None, None, Some(time)) => Outcome::Time(time.0),
+        (None, None, Some(time)) => Outcome::Time(time),
         // The flags ask for one of them.
         (None, None, None) => return Ok(Answer::Done),
     };
     let params = arguments.param.iter().cloned().collect();
-    tell(&mut session, Attempt { params, ..Attempt::new(id, m, p, Status::Ok) }, outcome)?;
+    let attempt = Attempt { params, ..Attempt::new(id, m, p, Status::Ok) };
+    tell(&mut session, attempt, outcome, quantity)?;
     Ok(Answer::Done)
 }
 
@@ -105,19 +122,17 @@ fn was_told(session: &Session, id: u64) -> bool {
 }
 
 /// Writes what came of a run whose configuration an attempt has.
-fn tell(session: &mut Session, of: Attempt, outcome: Outcome) -> Result<()> {
+fn tell(session: &mut Session, of: Attempt, outcome: Outcome, quantity: Quantity) -> Result<()> {
     let is_same = |it: &&Attempt| (it.m, it.p) == (of.m, of.p) && it.params == of.params;
     let repetition = session.log.attempts().iter().filter(is_same).count() as u32 + 1;
     let attempt = Attempt { repetition, time_source: "told".into(), ..of };
     let attempt = match outcome {
-        Outcome::Time(time_s) => Attempt {
-            status: Status::Ok,
-            wall_s: attempt.rate_unit.is_none().then_some(time_s),
-            time_s: Some(time_s),
-            rate: attempt.rate_unit.as_ref().map(|_| 1.0 / time_s),
-            exit: Some(0),
-            ..attempt
-        },
+        Outcome::Time(time_s) => {
+            let wall_s = quantity.is_time().then_some(time_s);
+            let mut attempt = Attempt { status: Status::Ok, wall_s, exit: Some(0), ..attempt };
+            attempt.measured(Seconds(time_s), quantity);
+            attempt
+        }
         Outcome::Longer(bound) => Attempt {
             status: Status::Timeout,
             wall_s: Some(bound),
@@ -136,7 +151,9 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
     let folder = &arguments.out;
     let source = Source::read_any(results)?;
     let (mut told, mut known) = (0, 0);
-    for result in launch::results::read(&source, &arguments.said.claims())? {
+    let mut claims = arguments.said.claims();
+    claims.objective = arguments.objective.clone();
+    for result in launch::results::read(&source, &claims)? {
         if result.id.is_some_and(|id| was_told(session, id)) {
             known += 1;
             continue;
@@ -153,12 +170,16 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
         let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
-        let rate_unit = result.rate_unit;
-        tell(session, Attempt { nodes, params, rate_unit, ..attempt }, result.outcome)?;
+        tell(session, Attempt { nodes, params, ..attempt }, result.outcome, result.quantity)?;
         told += 1;
     }
     super::output::line(&format!("{told} runs were told, {known} were known"));
     Ok(Answer::Done)
+}
+
+fn positive(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|it| *it > 0.0 && it.is_finite());
+    number.ok_or_else(|| format!("{text:?} is no number above 0"))
 }
 
 fn factor(text: &str) -> std::result::Result<(String, String), String> {

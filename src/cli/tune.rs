@@ -21,9 +21,9 @@ use crate::Mapping;
 use crate::attempt::{Attempt, Order};
 use crate::belief::Prior;
 use crate::error::{Error, Result};
-use crate::models::quantity::Quantity;
 use crate::native;
 use crate::native::host;
+use crate::quantity::Quantity;
 use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::tune::{Goal, Search};
 use crate::units::Seconds;
@@ -105,7 +105,7 @@ pub struct SearchArguments {
     #[arg(help_heading = "When it stops")]
     until_regret: Option<f64>,
     #[command(flatten)]
-    best: ObjectiveArguments,
+    pub best: ObjectiveArguments,
     /// Folder of the log and of all that follows from it; the same command goes on there
     #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
@@ -244,14 +244,29 @@ impl RunsArguments {
         // A cluster's nodes are not this computer.
         let here = self.elsewhere.is_here().then(|| host::cores() as u32);
         // The unit is known by what the first run prints.
-        let quantity = match settings.time.is_of_rate() {
-            true => Quantity::Rate("units".into()),
-            false => Quantity::Time,
+        let is_of_rate = settings.time.is_of_rate();
+        let captured = settings.captures.iter().map(|it| it.name.as_str());
+        let captured: Vec<&str> = ["nodes"].into_iter().chain(captured).collect();
+        settings.measurand = search.best.measurand(&captured)?;
+        let quantity = match (&settings.measurand, is_of_rate) {
+            (Some(measurand), false) => measurand.quantity().clone(),
+            (None, true) => Quantity::Rate("units".into()),
+            (None, false) => Quantity::Time,
+            (Some(_), true) => {
+                return Err(Error::OutOfRange {
+                    name: "--rate-from",
+                    found: "one, and an objective over what is captured".into(),
+                    expected: "--capture for the rate, too".into(),
+                });
+            }
         };
+        let objective = search.best.captured().unwrap_or_default();
+        let mut identity = program.identity();
+        identity.push(("--objective", objective.into()));
         Ok(Job {
             levels: search.levels(&declared, &quantity, here)?,
             discipline: program.discipline(&declared),
-            identity: program.identity(),
+            identity,
             folder: search.out.clone(),
             declared,
             settings,

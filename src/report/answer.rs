@@ -78,7 +78,7 @@ fn predicted(known: &Known) -> String {
     // Far from all that was timed (1, 1) is nothing to go by.
     let speedup = match known.timed {
         Some((range, _)) if !range.holds(Mapping::SEQUENTIAL) => String::new(),
-        _ => format!(", {:.2} times as fast as (1, 1)", best.speedup),
+        _ => format!(", {:.2} times as {} as (1, 1)", best.speedup, objective.positive()),
     };
     let amount = objective.shown(objective.amount(best.mapping, best.time));
     let measured = match objective.is_measured() {
@@ -94,7 +94,7 @@ fn sureness(known: &Known) -> String {
         return "not known: it asks for what was never varied".into();
     };
     let objective = &known.ranking.choice.objective;
-    let fastest = if objective.is_measured() { "fastest" } else { "best" };
+    let fastest = objective.superlative();
     let probability = format!("the {fastest} with probability {:.0} %", 100.0 * probability);
     let others: Vec<String> = known
         .ranking
@@ -116,8 +116,8 @@ fn cost(known: &Known) -> String {
     let advice = choice.advice().map_or_else(String::new, |advice| format!(" {advice}"));
     let expected = Percent(choice.expected_cost);
     let more = match choice.objective.is_measured() {
-        true => "more than the fastest",
-        false => "worse than the best",
+        true => format!("more than the {}", choice.objective.superlative()),
+        false => "worse than the best".to_string(),
     };
     match choice.costs_at_most {
         Some(cost) => {
@@ -162,16 +162,16 @@ fn timed(known: &Known, fastest: Observed) -> String {
     let count = known.basis.timed;
     let configurations = plural(count as u32, "configuration", "configurations");
     let text = format!(
-        "the fastest that was timed is {} with {}, of {count} {configurations}",
+        "the {} that was timed is {} with {}, of {count} {configurations}",
+        quantity.superlative(),
         fastest.mapping,
         quantity.shown(fastest.time)
     );
     match known.best().measured {
         Some(_) if known.best().mapping == fastest.mapping => text,
-        Some(own) if quantity.rate().is_some() => {
-            format!("{text}; the choice made {}", quantity.shown(own.time))
+        Some(own) => {
+            format!("{text}; the choice {} {}", quantity.past_verb(), quantity.shown(own.time))
         }
-        Some(own) => format!("{text}; the choice took {}", own.time),
         None => format!("{text}; the choice itself was not timed"),
     }
 }

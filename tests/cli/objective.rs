@@ -251,3 +251,140 @@ fn what_has_no_answer_is_refused_with_what_would_have_one() {
         "pareto: found time, expected two objectives or more, as time,cost",
     );
 }
+
+/// Watts that (m, p) draw.
+fn watts(m: u32, p: u32) -> f64 {
+    100.0 + 15.0 * f64::from(m * p)
+}
+
+/// A table with the time, the energy and the work of each run.
+fn energies() -> String {
+    let energy = |m, p| time(m, p) * watts(m, p);
+    let grid = [1, 2, 4, 8].into_iter().flat_map(|m| [1, 2, 4].map(|p| (m, p)));
+    let row = |(m, p)| format!("{m},{p},{},{},{}\n", time(m, p), energy(m, p), 500 * m);
+    format!("m,p,time_s,joules,work\n{}", grid.map(row).collect::<String>())
+}
+
+#[test]
+fn what_is_captured_in_a_column_is_an_objective() {
+    let folder = Folder::with("runs.csv", energies());
+    let fit = |objective: &str| {
+        let run = ["fit", "--runs", "runs.csv", "--objective", objective, "--out", "p.toml"];
+        folder.mmgp(&[&run[..], &["--quiet"]].concat())
+    };
+    let predicted = |objective: &str| {
+        assert_eq!(fit(objective).code, Some(0), "{objective}");
+        json(&folder, &["--params", "p.toml", "--objective", objective])
+    };
+    let energy = predicted("joules");
+    has_no_seconds(&energy.to_string());
+    // 10.05 s of 340 W; (8, 4) needs 580 W for 7.725 s, (2, 4) 220 W for 15.9 s.
+    assert_eq!(choice(&energy), (4, 4), "{energy}");
+    near(&energy["choice"]["amount"], time(4, 4) * watts(4, 4));
+    assert_eq!(
+        (&energy["objective"]["unit"], &energy["objective"]["best"]),
+        (&"joules".into(), &"least".into())
+    );
+    let text = folder.succeeds(&["predict", "--params", "p.toml"]);
+    assert!(text.starts_with("Run (4, 4): it needs about "), "{text}");
+    assert!(text.contains("The best that was timed is"), "{text}");
+    let rate = predicted("work/time");
+    assert_eq!((choice(&rate), &rate["objective"]["best"]), ((8, 4), &"most".into()));
+    near(&rate["choice"]["rate"], 4000.0 / time(8, 4));
+    // The energy and the delay, of all that is measured.
+    near(&predicted("joules*time")["choice"]["amount"], time(4, 4).powi(2) * watts(4, 4));
+    let unclear = fit("work");
+    assert_eq!(unclear.code, Some(2));
+    assert!(
+        unclear.stderr.contains("--objective 'max work'") && !unclear.stderr.contains("e work"),
+        "{}",
+        unclear.stderr
+    );
+    assert_eq!(choice(&predicted("max work")).0, 8);
+    assert!(fit("joule").stderr.contains("an expression over time, m, p"));
+    assert!(fit("cost").stderr.contains("predict takes this objective"));
+    let page = folder.succeeds(&["report", "p.toml", "--objective", "max work"]);
+    assert!(page.contains("Predicted rate"), "{page}");
+}
+
+#[test]
+fn a_run_without_what_is_captured_is_no_run() {
+    let text = energies() + "8,8,5.0,FAILED,4000\n8,16,4.0,0,4000\n";
+    let folder = Folder::with("runs.csv", text);
+    let look = folder.mmgp(&["look", "runs.csv", "--objective", "joules"]);
+    assert_eq!(look.code, Some(2));
+    assert!(
+        look.stderr.ends_with(
+            "runs.csv:15:10: found \"0\" in column \"joules\", expected what makes joules a number above \
+             0\n"
+        ),
+        "{}",
+        look.stderr
+    );
+    let but = ["look", "runs.csv", "--objective", "joules", "--filter", "joules != 0"];
+    let look = folder.mmgp(&but);
+    assert!(look.stderr.contains("\"FAILED\" in column \"joules\""), "{}", look.stderr);
+    assert!(look.stdout.contains("12 runs of 12 configurations"), "{}", look.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_program_prints_is_captured_for_an_objective() {
+    let folder = Folder::new();
+    // Watts are 10 + m*p, the time is 1 + 16/(m*p).
+    let script = "n=$((MMGP_M * MMGP_P)); echo Time: $((16 + 256 / n)) s; \
+                  echo Energy: $(((10 + n) * (16 + 256 / n))) J";
+    let tune = |more: &[&str]| {
+        let declared = ["tune", "--m", "1,2,4", "--p", "1,2,4", "--out", "out", "--quiet"];
+        let time = ["--time-from", "Time: ([0-9]+) s"];
+        folder.mmgp(&[&declared[..], &time, more, &["--", "sh", "-c", script]].concat())
+    };
+    let joules = ["--capture", "joules=Energy: ([0-9]+) J", "--objective", "joules"];
+    let found = tune(&joules);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let apus = |best: &Value| best[0].as_u64().expect("m") * best[1].as_u64().expect("p");
+    // 16*10 + 256 + 16 n + 2560/n is least at n = 16, then at 8.
+    assert!(apus(&summary["best"]) >= 8, "{summary}");
+    assert_eq!(summary["unit"], "joules");
+    has_no_seconds(&summary.to_string());
+    let log = super::tune::log(&folder, "out");
+    assert_eq!(log[0]["amount"], log[0]["captured"]["joules"]);
+    // What it leaves is read as what it is, or refused with the line that reads it.
+    let refused = folder.mmgp(&["fit", "--runs", "out/runs.csv"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--objective 'amount [joules]'"), "{}", refused.stderr);
+    let fit = |file: &str, objective: &[&str]| {
+        folder.succeeds(&[&["fit", "--runs", file][..], objective, &["--quiet"]].concat())
+    };
+    let energy = fit("out/runs.csv", &["--objective", "amount [joules]"]);
+    assert!(energy.contains("amount = \"joules\"\n"), "{energy}");
+    let of_log = fit("out/log.jsonl", &["--objective", "joules"]);
+    let terms =
+        |text: &str| text.split("[terms]").nth(1).expect("terms").replace("log.jsonl", "runs.csv");
+    assert_eq!(terms(&of_log), terms(&energy));
+    assert!(!fit("out/log.jsonl", &[]).contains("[objective]"));
+    // Another objective is another search.
+    let other = tune(&["--capture", "joules=Energy: ([0-9]+) J", "--objective", "joules*time"]);
+    assert!(other.stderr.contains("--objective was \"joules\""), "{}", other.stderr);
+    let nothing = tune(&["--objective", "joules"]);
+    assert!(nothing.stderr.contains("--capture NAME=REGEX"), "{}", nothing.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_driver_tells_what_it_measured() {
+    let folder = Folder::new();
+    let ask = || -> Value {
+        let declared = ["ask", "--m", "1,2", "--p", "1,2", "--objective", "max score"];
+        serde_json::from_str(&folder.succeeds(&declared)).expect("JSON")
+    };
+    assert!(ask()["rate"].is_null());
+    for (m, p, score) in [("1", "1", "10"), ("2", "2", "40"), ("1", "2", "20")] {
+        let told = ["tell", "--m", m, "--p", p, "--objective", "max score", "--value", score];
+        folder.succeeds(&told);
+    }
+    let answer = ask();
+    assert_eq!(answer["best"].to_string(), "[2,2]");
+    assert_eq!(answer["unit"], "score");
+}

@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::quantity::Quantity;
 use crate::units::Seconds;
 
 /// How a mapping is to be run.
@@ -99,7 +100,8 @@ pub struct Attempt {
     /// After this it was to be stopped \[s\]: the bound below the time of one that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
-    /// The time that counts, of one that is `ok`, or that of a unit of work where it printed a rate \[s\].
+    /// The time that counts, of one that is `ok`, or what stands for it: that of a unit of work where it
+    /// printed a rate, or the amount \[s\].
     pub time_s: Option<f64>,
     /// The rate whose inverse the time is, in its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,6 +109,15 @@ pub struct Attempt {
     /// The unit of the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_unit: Option<String>,
+    /// The amount that stands for the time, in its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<f64>,
+    /// The unit of the amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_unit: Option<String>,
+    /// What was captured from its output, by name; its time as `time_s` where that does not count itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub captured: BTreeMap<String, f64>,
     /// Where the time comes from: `wall`, `output`, `json`, `told`.
     #[serde(default)]
     pub time_source: String,
@@ -158,6 +169,9 @@ impl Attempt {
             time_s: None,
             rate: None,
             rate_unit: None,
+            amount: None,
+            amount_unit: None,
+            captured: BTreeMap::new(),
             time_source: String::new(),
             exit: None,
             signal: None,
@@ -166,6 +180,26 @@ impl Attempt {
             context_switches: None,
             host: String::new(),
             load: None,
+        }
+    }
+
+    /// What was measured of it.
+    pub fn quantity(&self) -> Quantity {
+        match (&self.rate_unit, &self.amount_unit) {
+            (Some(unit), _) => Quantity::Rate(unit.clone()),
+            (None, Some(unit)) => Quantity::Amount(unit.clone()),
+            (None, None) => Quantity::Time,
+        }
+    }
+
+    /// Sets what was measured of it, and what stands for its time.
+    pub fn measured(&mut self, time: Seconds, quantity: Quantity) {
+        let number = Some(quantity.number(time));
+        self.time_s = Some(time.0);
+        match quantity {
+            Quantity::Time => {}
+            Quantity::Rate(unit) => (self.rate, self.rate_unit) = (number, Some(unit)),
+            Quantity::Amount(unit) => (self.amount, self.amount_unit) = (number, Some(unit)),
         }
     }
 }

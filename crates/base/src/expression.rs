@@ -109,6 +109,19 @@ pub fn is_name(text: &str) -> bool {
     })
 }
 
+/// The names in a text that may be an expression, without those of functions.
+pub fn names_in(text: &str) -> Vec<&str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let words = text.split(|letter: char| !is_part(letter)).filter(|word| !word.is_empty());
+    let is_of_expressions =
+        |word: &&str| parser::is_function(word) || ["and", "or", "not"].contains(word);
+    words
+        .filter(|word| {
+            !word.starts_with(|it: char| it.is_ascii_digit()) && !is_of_expressions(word)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

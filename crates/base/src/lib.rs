@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod error;
 pub mod expression;
 mod mapping;
+pub mod quantity;
 pub mod series;
 pub mod table;
 pub mod target;

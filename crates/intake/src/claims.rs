@@ -14,6 +14,9 @@ pub struct Claims {
     pub columns: Columns,
     /// A column of rates, of which more is better, instead of a time. A unit of work takes the inverse.
     pub rate: Option<String>,
+    /// What is measured instead of the time: a column, or an expression over columns, `time`, `m` and `p`
+    /// ([`Measurand`](crate::Measurand)).
+    pub objective: Option<String>,
     /// A condition on columns that a row must meet: `N == 10000 and mode == "hybrid"`.
     pub filter: Option<String>,
     /// A column and the text that a row must have in it.
@@ -41,7 +44,7 @@ impl Filter {
     /// [`Error::OutOfRange`] with the place of what cannot be read.
     pub fn parse(text: &str, sheet: &Sheet<'_>) -> Result<Self> {
         let (plain, texts) = without_texts(text);
-        let Variables { text: plain, names, places } = Variables::of(&plain, sheet);
+        let Variables { text: plain, names, places } = Variables::of(&plain, sheet, &[]);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let constant = |index: usize| (format!("text_{index}_"), TEXT - index as f64);
         let constants: Vec<(String, f64)> = (0..texts.len()).map(constant).collect();

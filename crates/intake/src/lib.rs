@@ -9,6 +9,7 @@ mod claims;
 mod columns;
 mod failures;
 pub mod formats;
+mod measurand;
 mod names;
 mod plan;
 pub mod sheet;
@@ -20,6 +21,7 @@ mod watch;
 
 pub use claims::Claims;
 pub use columns::Columns;
+pub use measurand::{Captured, Measurand, OF_ALL_RUNS};
 pub use plan::{Entry, Outcome, Part, Plan, Reading, Told, configurations};
 pub use units::{Comma, Duration, Measure, Unit, duration, measure_of, number};
 pub use values::values;

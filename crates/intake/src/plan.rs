@@ -12,6 +12,7 @@ mod unit;
 mod wide;
 
 use mmgp_base::error::{Answer, Error, Result};
+use mmgp_base::quantity::Quantity;
 
 use crate::claims::{Claims, Filter};
 use crate::failures::are_of;
@@ -78,7 +79,7 @@ pub struct Part {
 
 /// Names of what was measured beside the time, in small letters: it tells results apart, not programs.
 const MEASURED: &str = "rss memory mem maxrss maxrsskb memkb memmb memgb peakmemory peakmem energy joules \
-    energyj power watts cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
+    energyj amount power watts cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
     cpus contextswitches load loadavg temperature freq frequency ipc cachemisses faults pagefaults";
 
 impl Plan {
@@ -92,9 +93,9 @@ impl Plan {
         Planner::new(sheet, &survey, claims).plan()
     }
 
-    /// The unit of the rates whose inverses the times are, where the table has rates: `ns/day`.
-    pub fn rate(&self) -> Option<&str> {
-        self.times.rate()
+    /// What the table has: times, rates in their unit, or what a user asked for.
+    pub fn quantity(&self) -> Quantity {
+        self.times.quantity()
     }
 
     /// The columns that may tell programs apart, and that nobody has claimed.
@@ -170,7 +171,7 @@ impl<'a> Planner<'a> {
         let failures = self.failures();
         let (m, p) = self.configuration(&wide)?;
         let times = self.times(wide)?;
-        let spread = self.spread(&times);
+        let spread = if times.are_derived() { None } else { self.spread(&times) };
         let (repetition, numbering) = self.repetition(&times)?;
         if let (Some(text), true) = (&self.survey.unclear_comma, filter.is_none()) {
             let found =

@@ -13,9 +13,11 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// The columns are found by their names as they stand, the longest first: `cores/MPI ranks`.
-    pub fn of(text: &str, sheet: &Sheet<'_>) -> Self {
-        let mut columns: Vec<usize> = (0..sheet.columns.len()).collect();
+    /// The columns are found by their names as they stand, the longest first: `cores/MPI ranks`; but for
+    /// names that mean something else.
+    pub fn of(text: &str, sheet: &Sheet<'_>, other: &[&str]) -> Self {
+        let is_meant = |&place: &usize| !other.contains(&sheet.columns[place].name.as_str());
+        let mut columns: Vec<usize> = (0..sheet.columns.len()).filter(is_meant).collect();
         columns.sort_by_key(|&place| std::cmp::Reverse(sheet.columns[place].name.len()));
         let (mut plain, mut rest, mut before) = (String::new(), text, None);
         let (mut names, mut places) = (Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 mod hyperqueue;
 
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 use mmgp_base::table::csv::Reader;
 use mmgp_base::{Mapping, Result};
@@ -18,8 +19,8 @@ pub struct Told {
     pub repetition: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The unit of the rate whose inverse its time is, where the format has rates.
-    pub rate_unit: Option<String>,
+    /// What the format has: times, or what its time stands for.
+    pub quantity: Quantity,
 }
 
 /// Reads what another engine wrote of the runs of [`crate::emit`], a job log of GNU parallel or the tasks
@@ -39,8 +40,8 @@ pub fn read(source: &Source, claims: &Claims) -> Result<Vec<Told>> {
     }
     let told = |it: mmgp_intake::Told| {
         let mapping = Some(Mapping::new(it.m, it.p)?);
-        let mmgp_intake::Told { id, repetition, outcome, rate_unit, .. } = it;
-        Ok(Told { id, mapping, repetition, outcome, rate_unit })
+        let mmgp_intake::Told { id, repetition, outcome, quantity, .. } = it;
+        Ok(Told { id, mapping, repetition, outcome, quantity })
     };
     mmgp_intake::told(source, claims)?.into_iter().map(told).collect()
 }
@@ -78,7 +79,7 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
             mapping: mapping.map(|(m, p)| Mapping::new(m, p)).transpose()?,
             repetition: number("MMGP_REP"),
             outcome,
-            rate_unit: None,
+            quantity: Quantity::Time,
         });
     }
     Ok(all)

@@ -34,7 +34,6 @@ pub mod levels;
 pub mod observations;
 pub mod parameters;
 pub mod published;
-pub mod quantity;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;

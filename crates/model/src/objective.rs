@@ -7,8 +7,8 @@
 //!
 //! ```
 //! use mmgp_base::Mapping;
+//! use mmgp_base::quantity::Quantity;
 //! use mmgp_base::units::Seconds;
-//! use mmgp_model::models::quantity::Quantity;
 //! use mmgp_model::objective::Objective;
 //!
 //! let cost = Objective::parse("cost", &Quantity::Time, None)?;
@@ -21,9 +21,8 @@
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::expression::{Expression, Kind, Names};
+use mmgp_base::quantity::{Direction, Number, Quantity};
 use mmgp_base::units::Seconds;
-
-use crate::models::quantity::{Number, Quantity};
 
 /// A number in the unit of an objective; [`Objective::shown`] gives it with the unit.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -50,15 +49,6 @@ struct Formula {
     scale: f64,
     direction: Direction,
     per_node: Option<u32>,
-}
-
-/// Which amounts are better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// As times.
-    Least,
-    /// As rates.
-    Most,
 }
 
 /// What an expression may be over; `rate` where rates were measured.
@@ -92,19 +82,23 @@ impl Objective {
     /// inverse, and for nodes of which nobody says how many places they have.
     pub fn parse(text: &str, quantity: &Quantity, per_node: Option<u32>) -> Result<Self> {
         let core = |what: &str| match quantity {
-            Quantity::Time => (format!("{what}-h"), 1.0 / SECONDS_PER_HOUR),
             Quantity::Rate(unit) => (inverse(unit, what), 1.0),
+            _ => (format!("{what}-h"), 1.0 / SECONDS_PER_HOUR),
         };
+        let unit = Quantity::unit_said(text);
+        let is_measured = [Some(quantity.name()), quantity.unit()].contains(&Some(unit))
+            && Direction::said(text).0.is_none_or(|said| said == quantity.direction());
         let (name, (unit, scale), expression) = match (text.trim(), quantity) {
-            ("time", Quantity::Time) | ("rate", Quantity::Rate(_)) => {
-                return Ok(Self::of(quantity.clone()));
+            _ if is_measured => return Ok(Self::of(quantity.clone())),
+            // Nothing is known of the time that an amount took.
+            ("time" | "rate", _) | (_, Quantity::Amount(_)) => {
+                return Err(not_measured(text, quantity));
             }
-            ("time" | "rate", _) => return Err(not_measured(text, quantity)),
             ("cost", _) => ("cost", core("core"), "time*m*p"),
             ("node-hours", _) => ("node-hours", core("node"), "time*nodes"),
             (other, _) => (other, (String::new(), 1.0), other),
         };
-        let names = &VARIABLES[..if quantity.rate().is_some() { 5 } else { 4 }];
+        let names = &VARIABLES[..if quantity.is_time() { 4 } else { 5 }];
         let names = Names { variables: names, constants: &[] };
         let expression = Expression::parse(expression, Kind::Number, names);
         let expression = expression.map_err(|mistake| Error::OutOfRange {
@@ -149,7 +143,7 @@ impl Objective {
 
     /// Whether it is the time in seconds.
     pub fn is_time(&self) -> bool {
-        self.is_measured() && self.quantity == Quantity::Time
+        self.is_measured() && self.quantity.is_time()
     }
 
     /// `time`, `rate`, `cost`, `node-hours` or the expression.
@@ -164,16 +158,25 @@ impl Objective {
     pub fn unit(&self) -> Option<&str> {
         match (&self.formula, &self.quantity) {
             (Some(formula), _) => Some(formula.unit.as_str()).filter(|unit| !unit.is_empty()),
-            (None, quantity) => quantity.rate().or(Some("s")),
+            (None, quantity) => quantity.unit().or(Some("s")),
         }
+    }
+
+    /// What a configuration is that is better than all others: `fastest` or `best`.
+    pub fn superlative(&self) -> &'static str {
+        if self.is_measured() { self.quantity.superlative() } else { "best" }
+    }
+
+    /// What one is that is so many times better: as `fast`, or as `good`.
+    pub fn positive(&self) -> &'static str {
+        if self.superlative() == "fastest" { "fast" } else { "good" }
     }
 
     /// Which amounts are better.
     pub fn direction(&self) -> Direction {
         match (&self.formula, &self.quantity) {
             (Some(formula), _) => formula.direction,
-            (None, Quantity::Time) => Direction::Least,
-            (None, Quantity::Rate(_)) => Direction::Most,
+            (None, quantity) => quantity.direction(),
         }
     }
 
@@ -323,6 +326,7 @@ fn not_measured(text: &str, quantity: &Quantity) -> Error {
     let expected = match quantity {
         Quantity::Time => "time, cost or an expression such as time/m",
         Quantity::Rate(_) => "rate, cost or an expression such as rate*m",
+        Quantity::Amount(unit) => unit,
     };
     Error::OutOfRange {
         name: "objective",
@@ -368,6 +372,23 @@ mod tests {
         check(&rates("rate"), 0.01, "100.0 ns/day");
         check(&rates("cost"), 0.01, "0.3200 core-day/ns");
         check(&rates("rate*m"), 0.01, "800.0");
+    }
+
+    #[test]
+    fn what_was_captured_is_an_objective_by_its_own_name_alone() {
+        let parsed = |text: &str, quantity: &Quantity| Objective::parse(text, quantity, None);
+        let (score, energy) = (Quantity::Rate("score".into()), Quantity::Amount("kJ".into()));
+        for (text, quantity) in [
+            ("max score", &score),
+            ("score", &score),
+            ("energy [kJ]", &energy),
+            ("min kJ", &energy),
+        ] {
+            assert!(parsed(text, quantity).is_ok_and(|it| it.is_measured()), "{text}");
+        }
+        for (text, quantity) in [("min score", &score), ("cost", &energy), ("kJ/m", &energy)] {
+            assert!(parsed(text, quantity).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,10 @@
 //! All but [`Stopwatch`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
 //! there.
 
+#[cfg(unix)]
+mod around;
+#[cfg(unix)]
+mod capture;
 mod clock;
 #[cfg(unix)]
 mod command;
@@ -26,6 +30,8 @@ pub mod supervisor;
 #[cfg(unix)]
 mod time_source;
 
+#[cfg(unix)]
+pub use capture::Capture;
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};

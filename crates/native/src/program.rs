@@ -6,14 +6,17 @@ use std::sync::{Mutex, PoisonError};
 
 use mmgp_base::attempt::{Attempt, Order, Status};
 use mmgp_base::error::{Error, Result};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, table};
+use mmgp_intake::Measurand;
 
+use crate::capture::{Capture, Units};
 use crate::command::{Command, Placeholders};
 use crate::pin::Pin;
-use crate::supervisor::{Ended, Run, Supervisor};
-use crate::time_source::{Missing, TimeSource};
+use crate::supervisor::{Ended, Match, Run, Supervisor};
+use crate::time_source::{Found, Missing, TimeSource};
 use crate::{clock, host};
 
 /// How a command is run, and how its time is taken.
@@ -23,6 +26,11 @@ pub struct Settings {
     pub command: Command,
     /// Where its time is found.
     pub time: TimeSource,
+    /// What else is taken from its output.
+    pub captures: Vec<Capture>,
+    /// What is measured instead of its time: an expression over it, m, p and, in this order, `nodes` and
+    /// what is captured.
+    pub measurand: Option<Measurand>,
     /// A regular expression that its output must have for the run to be right.
     pub check: Option<String>,
     /// On which processors it runs.
@@ -48,14 +56,22 @@ pub struct Program {
     supervisor: Mutex<Supervisor>,
     host: String,
     /// The unit of the rates that it prints.
-    rate_unit: Mutex<Option<String>>,
+    quantity: Mutex<Option<Quantity>>,
+    /// The units of what is captured.
+    units: Mutex<Units>,
 }
 
 impl Program {
     /// Of settings, run by a supervisor.
     pub fn new(settings: Settings, supervisor: Supervisor) -> Self {
         let supervisor = Mutex::new(supervisor);
-        Self { settings, supervisor, host: host::name(), rate_unit: Mutex::default() }
+        Self {
+            settings,
+            supervisor,
+            host: host::name(),
+            quantity: Mutex::default(),
+            units: Mutex::default(),
+        }
     }
 
     /// Runs one of the commands.
@@ -147,7 +163,9 @@ impl Target for Program {
             ..Run::default()
         };
         let mut attempt = begun(order, mapping, argv.clone(), env.clone(), &self.host);
-        let patterns = [settings.time.pattern(), settings.check.as_deref()];
+        let patterns = [settings.time.pattern(), settings.check.as_deref()].into_iter().flatten();
+        let captures = settings.captures.iter().map(|it| it.pattern.as_str());
+        let patterns: Vec<String> = patterns.chain(captures).map(String::from).collect();
         let prepared = match &settings.command.prepare {
             Some(prepare) => Some(self.run_one(run(places.fill_all(prepare)))?),
             None => None,
@@ -161,7 +179,7 @@ impl Target for Program {
             None => {
                 let ended = self.run_one(Run {
                     limit_s: order.limit.map(|limit| limit.0),
-                    patterns: patterns.iter().flatten().map(ToString::to_string).collect(),
+                    patterns,
                     ..run(argv)
                 })?;
                 self.judge(&mut attempt, &ended, order.limit)?;
@@ -191,13 +209,14 @@ impl Target for Program {
 
 impl Program {
     /// Refuses a rate in another unit than the first had.
-    fn check_unit(&self, unit: Option<&String>) -> Result<()> {
-        let Some(unit) = unit else { return Ok(()) };
-        let mut known = self.rate_unit.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = known.get_or_insert_with(|| unit.clone());
-        if first == unit {
+    fn check_unit(&self, quantity: &Quantity) -> Result<()> {
+        let Some(unit) = quantity.unit() else { return Ok(()) };
+        let mut known = self.quantity.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = known.get_or_insert_with(|| quantity.clone());
+        if first == quantity {
             return Ok(());
         }
+        let first = first.unit().unwrap_or("s");
         Err(Error::Ambiguous {
             file: "the output of the program".into(),
             found: format!(
@@ -205,6 +224,31 @@ impl Program {
             ),
             answers: Vec::new(),
         })
+    }
+
+    /// What is measured of a run whose time or rate was found, with what is captured of it.
+    fn measured<'a>(
+        &self,
+        attempt: &mut Attempt,
+        found: Found,
+        matches: impl Iterator<Item = &'a Option<Match>>,
+    ) -> std::result::Result<Found, Missing> {
+        let mut captured = vec![f64::from(attempt.nodes)];
+        for (capture, found) in self.settings.captures.iter().zip(matches) {
+            let (value, word) = capture.read(found.as_ref())?;
+            let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+            units.check(&capture.name, &word).map_err(Missing::NotUnderstood)?;
+            attempt.captured.insert(capture.name.clone(), value);
+            captured.push(value);
+        }
+        let Some(measurand) = &self.settings.measurand else { return Ok(found) };
+        let quantity = measurand.quantity().clone();
+        attempt.captured.insert("time_s".into(), found.time.0);
+        let time = measurand.time(found.time.0, (attempt.m, attempt.p), &captured);
+        let time = time.ok_or_else(|| {
+            format!("{} of it is no number above 0", quantity.unit().unwrap_or_default())
+        })?;
+        Ok(Found { time: Seconds(time), quantity })
     }
 
     /// What an end of the command means.
@@ -223,6 +267,7 @@ impl Program {
         let of_time = settings.time.pattern().and_then(|_| matches.next()?.as_ref());
         let of_check = settings.check.as_ref().and_then(|_| matches.next());
         let time = settings.time.time(Seconds(ended.wall_s), of_time, &ended.output);
+        let time = time.and_then(|found| self.measured(attempt, found, matches));
         let (status, reason) = if ended.is_late {
             let limit = limit.map_or(ended.wall_s, |limit| limit.0);
             (Status::Timeout, Some(format!("stopped after {}", Seconds(limit))))
@@ -233,10 +278,8 @@ impl Program {
         } else {
             match time {
                 Ok(found) => {
-                    self.check_unit(found.rate_unit.as_ref())?;
-                    attempt.time_s = Some(found.time.0);
-                    attempt.rate = found.rate_unit.as_ref().map(|_| 1.0 / found.time.0);
-                    attempt.rate_unit = found.rate_unit;
+                    self.check_unit(&found.quantity)?;
+                    attempt.measured(found.time, found.quantity);
                     let left = ended.left_behind;
                     let some = if left == 1 { "a process" } else { &format!("{left} processes") };
                     (Status::Ok, (left > 0).then(|| format!("left {some} behind")))

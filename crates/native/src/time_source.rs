@@ -1,15 +1,15 @@
 //! Where the time of a run is found.
 
-mod around;
 mod programs;
 
 use mmgp_base::error::{Answer, Error, Result};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 use mmgp_intake::{Comma, Measure, Unit, duration, measure_of, number};
 use regex_lite::Regex;
 
+use crate::around::{Around, first_group};
 use crate::supervisor::Match;
-use around::{Around, first_group};
 use programs::PROGRAMS;
 
 /// Where the time of a run is found.
@@ -52,8 +52,8 @@ pub struct Pattern {
 pub struct Found {
     /// The time, or that of a unit of work.
     pub time: Seconds,
-    /// The unit of the rate whose inverse it is.
-    pub rate_unit: Option<String>,
+    /// What it is, or stands for.
+    pub quantity: Quantity,
 }
 
 /// Why there is no time.
@@ -116,6 +116,11 @@ pub fn check_pattern(text: &str) -> Result<()> {
     regex(text).map(|_| ())
 }
 
+/// Whether a regular expression has a group that captures.
+pub(crate) fn has_group(text: &str) -> bool {
+    first_group(text).is_some()
+}
+
 fn regex(text: &str) -> Result<Regex> {
     Regex::new(text).map_err(|error| Error::OutOfRange {
         name: "regular expression",
@@ -155,7 +160,7 @@ impl TimeSource {
         output: &str,
     ) -> std::result::Result<Found, Missing> {
         let found = match self {
-            Self::Wall => Found { time: wall, rate_unit: None },
+            Self::Wall => Found { time: wall, quantity: Quantity::Time },
             Self::Output(pattern) => pattern.read(found).map_err(|missing| match missing {
                 Missing::NotThere(why) => Missing::NotThere(format!(
                     "{why} (the time was looked for with {:?})",
@@ -163,13 +168,13 @@ impl TimeSource {
                 )),
                 other => other,
             })?,
-            Self::Json(path) => Found { time: of_json(path, output)?, rate_unit: None },
+            Self::Json(path) => Found { time: of_json(path, output)?, quantity: Quantity::Time },
         };
         let time = found.time.0;
-        match (time > 0.0 && time.is_finite(), &found.rate_unit) {
+        match (time > 0.0 && time.is_finite(), found.quantity.is_time()) {
             (true, _) => Ok(found),
-            (false, None) => Err(format!("its output gives {time} s as its time").into()),
-            (false, Some(_)) => Err(format!("its output gives {} as its rate", 1.0 / time).into()),
+            (false, true) => Err(format!("its output gives {time} s as its time").into()),
+            (false, false) => Err(format!("its output gives {} as its rate", 1.0 / time).into()),
         }
     }
 }
@@ -179,12 +184,9 @@ impl Pattern {
         let nothing = || Missing::NotThere("its output has no time".into());
         let found = found.ok_or_else(nothing)?;
         let group = |index: usize| found.groups.get(index);
-        let (name, value) = group(1).ok_or_else(nothing)?;
-        let text = value.as_deref().unwrap_or("");
-        let (start, end) = found.span;
-        let around =
-            Around { text: text.trim(), before: &found.line[..start], after: &found.line[end..] };
-        let unit = group(2).and_then(|(_, text)| text.as_deref()).or(name.as_deref());
+        let around = Around::of(found).ok_or_else(nothing)?;
+        let name = group(1).and_then(|(name, _)| name.as_deref());
+        let unit = group(2).and_then(|(_, text)| text.as_deref()).or(name);
         match self.printed {
             Printed::Rate => self.rate(&around, unit),
             Printed::Time => self.time(&around, unit),
@@ -210,12 +212,12 @@ impl Pattern {
             }
             _ => "units".into(),
         };
-        Ok(Found { time: Seconds(1.0 / rate), rate_unit: Some(rate_unit) })
+        Ok(Found { time: Seconds(1.0 / rate), quantity: Quantity::Rate(rate_unit) })
     }
 
     fn time(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
         let text = around.text;
-        let of = |time_s: f64| Ok(Found { time: Seconds(time_s), rate_unit: None });
+        let of = |time_s: f64| Ok(Found { time: Seconds(time_s), quantity: Quantity::Time });
         if let Some(named) = unit {
             let unit = Unit::named(named)
                 .ok_or_else(|| format!("its output has {named:?} as unit of time"))?;

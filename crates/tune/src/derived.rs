@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use mmgp_base::Mapping;
 use mmgp_base::attempt::{Attempt, Status};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::records::Run;
-use mmgp_model::models::quantity::Quantity;
 use mmgp_model::statistics::median;
 use serde_json::{Value, json};
 
@@ -71,10 +71,10 @@ pub fn hyperfine(attempts: &[Attempt]) -> Value {
     json!({ "results": results.iter().map(result).collect::<Vec<_>>() })
 }
 
-/// What was measured of the attempts: their times, or rates in the unit of the first that has one.
+/// What was measured of the attempts: what the first has that has no time, else times.
 pub fn quantity<'a>(attempts: impl IntoIterator<Item = &'a Attempt>) -> Quantity {
-    let unit = attempts.into_iter().find_map(|attempt| attempt.rate_unit.clone());
-    unit.map_or(Quantity::Time, Quantity::Rate)
+    let other = attempts.into_iter().map(Attempt::quantity).find(|it| !it.is_time());
+    other.unwrap_or_default()
 }
 
 /// A log in the T4 results format of the autotuning methodology, version 1.0.0 (`results-schema.json`

@@ -7,6 +7,7 @@ use super::super::output::{self, data, line};
 use crate::error::{Error, Result, Warning};
 use crate::fit::report::{Report, RunsReport, TermReport};
 use crate::fit::require::Undetermined;
+use crate::quantity::Quantity;
 
 #[derive(Serialize)]
 struct Refusal<'a> {
@@ -43,9 +44,9 @@ pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
 #[derive(Serialize)]
 struct Json<'a> {
     name: &'a str,
-    /// Where runs are rates, their unit: terms are shares of the time of one unit of work then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<&'a str>,
+    /// What runs are, where they are no times: terms are no seconds then.
+    #[serde(skip_serializing_if = "Quantity::is_time")]
+    objective: &'a Quantity,
     terms: Vec<Value<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<serde_json::Value>,
@@ -72,7 +73,7 @@ struct Value<'a> {
 pub(super) fn json(report: &Report, warnings: &[Warning]) -> String {
     output::json(&Json {
         name: &report.name,
-        rate: report.quantity.rate(),
+        objective: &report.quantity,
         terms: report.terms.iter().flat_map(values).collect(),
         runs: report.runs.as_ref().map(of_runs),
         warnings: warnings.iter().map(ToString::to_string).collect(),

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::files::Guard;
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Reading, Runs, WarmUp};
-use crate::intake::{Claims, Columns};
+use crate::intake::{Claims, Columns, Measurand};
 use crate::table::Source;
 
 /// Which timed runs, and how they are read.
@@ -44,6 +44,9 @@ pub struct ClaimArguments {
     /// A column that may differ among the repetitions of a run; may be given several times
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
+    /// What is measured instead of the time.
+    #[arg(skip)]
+    pub objective: Option<String>,
     /// A column and the text that a row must have in it.
     #[arg(skip)]
     pub only: Option<(String, String)>,
@@ -53,6 +56,13 @@ impl RunArguments {
     /// With the file of the runs.
     pub fn guarded(&self, guard: Guard) -> Guard {
         guard.reads("--runs", self.runs.as_deref())
+    }
+
+    /// The same of what an objective names, where that has to be read from the runs.
+    pub fn measuring(&self, objective: Option<&str>) -> Self {
+        let mut same = self.clone();
+        same.said.objective = objective.filter(|it| Measurand::is_needed(it)).map(String::from);
+        same
     }
 
     fn reading(&self) -> Reading {
@@ -67,6 +77,7 @@ impl ClaimArguments {
         Claims {
             columns: self.columns.clone().unwrap_or_default(),
             rate: self.rate.clone(),
+            objective: self.objective.clone(),
             filter: self.filter.clone(),
             only: self.only.clone(),
             ignored: self.ignore.clone(),
@@ -102,6 +113,9 @@ fn in_flags(error: Error) -> Error {
         }
         Error::OutOfRange { name: "filter", found, expected } => {
             Error::OutOfRange { name: "--filter", found, expected }
+        }
+        Error::OutOfRange { name: "objective", found, expected } => {
+            Error::OutOfRange { name: "--objective", found, expected }
         }
         other => other,
     }

@@ -3,9 +3,9 @@
 use super::{Arguments, Material, PictureArgument};
 use crate::cli::objective::several;
 use crate::error::{Error, Result};
-use crate::models::quantity::Quantity;
 use crate::objective::Objective;
 use crate::plot::{self, Format, Kind, Picture};
+use crate::quantity::Quantity;
 
 /// The front of two objectives.
 pub(super) fn draw(

@@ -8,10 +8,11 @@ use crate::decide::{self, Configuration, Constraints, Sampling};
 use crate::error::Result;
 use crate::models::Parameters;
 use crate::models::observations::{Observations, Observed};
-use crate::objective::{Direction, Objective};
+use crate::objective::Objective;
 use crate::plot::{
     Better, Front, FrontPoint, Measure, Measured, Predicted, Series, Standing, Times,
 };
+use crate::quantity::Direction;
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.

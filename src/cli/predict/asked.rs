@@ -13,6 +13,7 @@ use crate::models::Parameters;
 use crate::models::observations::Observations;
 use crate::models::refined::Refined;
 use crate::models::time_model::{self, TimeModel};
+use crate::quantity::Quantity;
 
 /// What every question is asked of.
 pub struct Asked<'a> {
@@ -38,9 +39,9 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The unit of rates, where runs are such.
-    pub fn rate(&self) -> Option<&str> {
-        self.posterior.objective().quantity().rate()
+    /// What was measured.
+    pub fn quantity(&self) -> &Quantity {
+        self.posterior.objective().quantity()
     }
 
     /// How many answers to print for people, so many where they do not say.
@@ -90,7 +91,8 @@ impl Arguments {
         let mut warnings = Vec::new();
         let observations = match &self.runs.runs {
             Some(path) => {
-                let (runs, more) = input::runs(path, &self.runs)?;
+                let (runs, more) =
+                    input::runs(path, &self.runs.measuring(self.best.objective.as_deref()))?;
                 warnings.extend(more);
                 Some(runs.observations())
             }

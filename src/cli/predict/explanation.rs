@@ -9,8 +9,8 @@ use crate::cli::objective::Fields;
 use crate::cli::output::{aligned, warn};
 use crate::decide::{Explanation, TermEffect, explain, rank};
 use crate::error::Result;
-use crate::models::quantity::Quantity;
 use crate::models::time_model;
+use crate::quantity::Quantity;
 use crate::units::Seconds;
 
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     };
     let preface = format!(
         "{mapping} {} {}, 95 % interval {}, {}\n\n{}\n",
-        if quantity.rate().is_some() { "makes" } else { "takes" },
+        quantity.verb(),
         quantity.shown(*time),
         quantity.interval(*low, *high),
         due_to(&explanation),
@@ -118,7 +118,7 @@ fn parts(parts: &[time_model::Part], quantity: &Quantity) -> Vec<Part> {
     let total: f64 = parts.iter().map(|part| part.time.0).sum();
     let share = |time_s: f64| if total > 0.0 { time_s / total } else { 0.0 };
     let of = |part: &time_model::Part| {
-        let time_s = (*quantity == Quantity::Time).then_some(part.time.0);
+        let time_s = quantity.is_time().then_some(part.time.0);
         Part { name: part.name, time_s, share: share(part.time.0) }
     };
     parts.iter().map(of).collect()

@@ -17,7 +17,8 @@ pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {
     let quantity = choice.objective.quantity();
     let fastest = posterior.observations().fastest().map(|it| {
         let shown = quantity.shown(it.time);
-        format!("The fastest that was timed is {} with {shown}.", it.mapping)
+        let best = quantity.superlative();
+        format!("The {best} that was timed is {} with {shown}.", it.mapping)
     });
     lines.extend(fastest);
     lines.join("\n") + "\n" + &basis(posterior)

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::cli::objective::{self as best, Fields};
 use crate::cli::output::aligned;
 use crate::decide::Configuration;
-use crate::models::quantity::Quantity;
 use crate::objective::Objective;
+use crate::quantity::Quantity;
 use crate::report::ranking::columns;
 use crate::table::csv;
 use crate::table::records::Prediction;
@@ -56,6 +56,7 @@ fn fields(c: &Configuration, objective: &Objective) -> Fields {
     let measured = match quantity {
         Quantity::Time => "measured_s",
         Quantity::Rate(_) => "measured_rate",
+        Quantity::Amount(_) => "measured_amount",
     };
     Fields::default()
         .with("rank", c.rank)

@@ -156,7 +156,7 @@ impl Found<'_> {
             regret(self.verdict).unwrap_or("how far from the best is not known yet".into());
         let beside = self.beside(choice, &times);
         let objective = self.objective();
-        let fast = if objective.is_measured() { "fast" } else { "good" };
+        let fast = objective.positive();
         let beside = beside.map_or(String::new(), |(other, ratio)| {
             format!("; {ratio:.2} times as {fast} as {}", of(other))
         });
@@ -230,7 +230,7 @@ impl Found<'_> {
     /// What printed times and the wall clock say of each other, where that is odd.
     fn clocks(&self) -> Option<String> {
         let is_printed = |it: &&Attempt| ["output", "json"].contains(&it.time_source.as_str());
-        let timed = self.of_level().filter(|it| is_printed(it) && it.rate_unit.is_none());
+        let timed = self.of_level().filter(|it| is_printed(it) && it.quantity().is_time());
         let share = |it: &'_ Attempt| {
             let (time_s, wall_s) = it.time_s.zip(it.wall_s)?;
             Some((time_s / wall_s, mapping(it), Seconds(time_s), Seconds(wall_s)))
@@ -344,7 +344,7 @@ impl Found<'_> {
             .iter()
             .map(|part| {
                 let share = format!("{:.0} %", 100.0 * part.time.0 / total);
-                match quantity.rate() {
+                match quantity.unit() {
                     None => format!("{} {} ({share})", part.name, part.time),
                     Some(_) => format!("{} ({share})", part.name),
                 }

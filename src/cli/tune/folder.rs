@@ -7,13 +7,14 @@ use super::declare::Declared;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::Result;
-use crate::models::quantity::Quantity;
 use crate::objective::Objective;
+use crate::quantity::Quantity;
 use crate::report::{Study, page};
 use crate::table::records::Run;
 use crate::table::{self, csv};
 use crate::tune::derived;
 use crate::tune::engine::{End, Level, verdicts};
+use crate::units::Seconds;
 
 /// What a report is made of.
 pub struct Report<'a> {
@@ -61,7 +62,7 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
             let text = runs_csv(&rows, found.objective.quantity());
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
-        let is_time = found.objective.quantity().rate().is_none();
+        let is_time = found.objective.quantity().is_time();
         if let Some(parameters) = found.parameters(&name) {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
             let study = Study {
@@ -79,7 +80,7 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
         text += &format!("{}\n{}", found.sentence(), found.details(&name));
     }
     // These formats are of times.
-    if derived::quantity(attempts).rate().is_none() {
+    if derived::quantity(attempts).is_time() {
         table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
@@ -100,8 +101,8 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     if let (Some(best), true) = (best, summaries.len() > 1) {
         let factors: Vec<String> =
             best.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let is_measured = found.iter().all(|it| it.level.search.objective.is_measured());
-        let best = if is_measured { "Fastest" } else { "Best" };
+        let are_fast = found.iter().all(|it| it.objective.superlative() == "fastest");
+        let best = if are_fast { "Fastest" } else { "Best" };
         text += &format!("{best} with {}.\n", factors.join(", "));
     }
     text += &format!("Everything is in {}.\n", folder.display());
@@ -112,17 +113,17 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
 fn in_unit_of(attempts: &[Attempt], objective: &Objective) -> Result<Objective> {
     match derived::quantity(attempts) {
         Quantity::Time => Ok(objective.clone()),
-        rate => objective.of_quantity(&rate),
+        other => objective.of_quantity(&other),
     }
 }
 
-/// The runs as a table that all commands read; rates as such.
+/// The runs as a table that all commands read; rates and amounts as such.
 fn runs_csv(rows: &[Run], quantity: &Quantity) -> String {
-    let Some(unit) = quantity.rate() else { return csv::write(rows) };
-    let name = format!("rate [{unit}]");
+    let Some(unit) = quantity.unit() else { return csv::write(rows) };
+    let name = format!("{} [{unit}]", quantity.name());
     let fields = |run: &Run| {
         let counts = [run.m, run.p, run.repetition].map(|count| count.to_string());
-        counts.into_iter().chain([(1.0 / run.time_s).to_string()]).collect()
+        counts.into_iter().chain([quantity.number(Seconds(run.time_s)).to_string()]).collect()
     };
     csv::write_fields(&["m", "p", "repetition", &name], rows.iter().map(fields))
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::declare::Declared;
 use crate::error::{Error, Result};
 use crate::intake::{self, Comma};
-use crate::native::{self, Command, Pattern, Pin, Printed, TimeSource};
+use crate::native::{self, Capture, Command, Pattern, Pin, Printed, TimeSource};
 use crate::tune::engine::{Discipline, Timeout};
 use crate::units::Seconds;
 
@@ -29,6 +29,10 @@ pub struct ProgramArguments {
     /// end of the last key is the unit
     #[arg(long, value_name = "KEY.KEY...")]
     time_json: Option<String>,
+    /// Take a further quantity from its output, by a regular expression whose first group is its
+    /// number, for --objective: joules='Energy: ([0-9.]+) J'; may be given several times
+    #[arg(long, value_name = "NAME=REGEX", value_parser = variable)]
+    capture: Vec<(String, String)>,
     /// A run is right only if its output matches this
     #[arg(long, value_name = "REGEX")]
     check: Option<String>,
@@ -136,9 +140,13 @@ impl ProgramArguments {
             (None, Some(path)) => TimeSource::Json(keys(path)?),
             (None, None) => TimeSource::Wall,
         };
+        let capture = |(name, pattern): &(String, String)| Capture::new(name, pattern);
+        let captures: Result<Vec<Capture>> = self.capture.iter().map(capture).collect();
         Ok(native::Settings {
             command,
             time,
+            captures: captures.map_err(|error| renamed(error, "--capture"))?,
+            measurand: None,
             check: self.check.clone(),
             pin: match self.pin {
                 PinKind::Launcher => Pin::Launcher,
@@ -165,16 +173,20 @@ impl ProgramArguments {
 
     /// What says whether a log is of the same runs: whatever changes a time.
     pub fn identity(&self) -> Vec<(&'static str, String)> {
-        let env: Vec<String> =
-            self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs = |all: &[(String, String)]| {
+            let pairs: Vec<String> =
+                all.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            pairs.join(" ")
+        };
         let text = |it: &Option<String>| it.clone().unwrap_or_default();
         vec![
             ("command", self.command.join(" ")),
-            ("--env", env.join(" ")),
+            ("--env", pairs(&self.env)),
             ("--shell", self.shell.to_string()),
             ("--time-from", text(&self.time_from)),
             ("--rate-from", text(&self.rate_from)),
             ("--time-json", text(&self.time_json)),
+            ("--capture", pairs(&self.capture)),
             ("--check", text(&self.check)),
             ("--prepare", text(&self.prepare)),
             ("--workdir", text(&self.workdir)),

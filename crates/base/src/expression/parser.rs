@@ -75,6 +75,11 @@ const FUNCTIONS: [(&str, Step); 7] = [
     ("max", Step::Two(f64::max)),
 ];
 
+/// Whether a name is that of a function.
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, _)| *known == name)
+}
+
 struct Parser<'a> {
     /// With the character at which each begins; the last is the end.
     tokens: &'a [(Token, usize)],

@@ -177,7 +177,7 @@ impl Planner<'_> {
 
     /// An expression over columns.
     pub(super) fn formula(&mut self, text: &str) -> Result<Formula> {
-        let Variables { text: plain, names, places } = Variables::of(text, self.sheet);
+        let Variables { text: plain, names, places } = Variables::of(text, self.sheet, &[]);
         let variables: Vec<&str> = names.iter().map(String::as_str).collect();
         let known = Names { variables: &variables, constants: &[] };
         let Ok(expression) = Expression::parse(&plain, Kind::Number, known) else {

@@ -145,14 +145,18 @@ impl<'a> Rows<'a> {
                     Some(_) => self.repetition(point, row)?,
                     None => None,
                 };
-                let outcome = || how_ended(&row[place].text, found.seconds, &why, plan.comma);
+                // How long it took says nothing of what else is measured.
+                let outcome = || match plan.times.are_derived() {
+                    true => Outcome::Failed { why: why.clone(), exit: None },
+                    false => how_ended(&row[place].text, found.seconds, &why, plan.comma),
+                };
                 self.tell(row, point, number, outcome);
                 self.failures.add(point, || (self.sheet.source.position(row[place].at), why));
                 continue;
             }
-            let Some(time_s) = found.seconds else {
-                let expected = "a finite time of 0 s or more";
-                return Err(self.wrong(&row[found.place], found.place, expected));
+            let Some(time_s) = plan.times.measured(found.seconds, (row, point), plan.comma) else {
+                let expected = plan.times.expected();
+                return Err(self.wrong(&row[found.place], found.place, &expected));
             };
             self.watch.add(point, row, time_s);
             let number = self.repetition(point, row)?;
@@ -178,8 +182,8 @@ impl<'a> Rows<'a> {
     ) {
         if let Some(Telling { told, id }) = &mut self.told {
             let id = id.and_then(|place| row[place].text.parse().ok());
-            let rate_unit = self.plan.rate().map(Into::into);
-            told(Told { id, m, p, repetition, outcome: outcome(), rate_unit });
+            let quantity = self.plan.quantity();
+            told(Told { id, m, p, repetition, outcome: outcome(), quantity });
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a row says of a run.
 
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::records::Run;
 
 use crate::units::{Comma, duration};
@@ -26,8 +27,8 @@ pub struct Told {
     pub repetition: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The unit of the rate whose inverse its time is, where the table has rates.
-    pub rate_unit: Option<String>,
+    /// What the table has: times, or what its time stands for.
+    pub quantity: Quantity,
 }
 
 /// How a run ended.

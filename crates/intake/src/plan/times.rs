@@ -1,18 +1,30 @@
 //! Where the time stands, and in which unit.
 
 use mmgp_base::error::{Answer, Error, Result};
+use mmgp_base::quantity::{Direction, Quantity};
 
 use super::Planner;
 use super::numbers::Formula;
 use super::wide::Wide;
+use crate::measurand::{Captured, Measurand, OF_ALL_RUNS, better};
 use crate::names::statistic_of;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
+use crate::variables::Variables;
 
 /// Where the times of a row stand.
 pub(super) struct Times {
     pub columns: Vec<Timed>,
     pub unit: UnitOf,
+    /// What is measured instead of them.
+    derived: Option<Derived>,
+}
+
+/// What is measured instead of the time.
+struct Derived {
+    measurand: Measurand,
+    /// The columns of what it is over.
+    places: Vec<usize>,
 }
 
 /// One time of a row.
@@ -46,7 +58,12 @@ pub(super) struct Found {
 impl Times {
     /// One time in each row.
     fn one(value: Value, unit: UnitOf) -> Self {
-        Self { columns: vec![Timed { value, heading: None }], unit }
+        Self::several(vec![Timed { value, heading: None }], unit)
+    }
+
+    /// So many times in each row.
+    pub fn several(columns: Vec<Timed>, unit: UnitOf) -> Self {
+        Self { columns, unit, derived: None }
     }
 
     /// The times of a row.
@@ -56,7 +73,7 @@ impl Times {
         comma: Comma,
     ) -> impl Iterator<Item = Found> + 't {
         let unit = self.unit(row);
-        let is_rate = self.rate().is_some();
+        let is_rate = matches!(self.unit, UnitOf::Rate(_));
         self.columns.iter().map(move |timed| {
             let (seconds, place) = match &timed.value {
                 Value::Column(place) if is_rate => (of_rate(&row[*place].text, comma), *place),
@@ -84,18 +101,52 @@ impl Times {
         }
     }
 
-    /// The unit of the rates that they are, where they are such.
-    pub fn rate(&self) -> Option<&str> {
-        match &self.unit {
-            UnitOf::Rate(unit) => Some(unit),
-            UnitOf::Known(_) | UnitOf::Column(_) => None,
+    /// What they are, or what is measured instead of them.
+    pub fn quantity(&self) -> Quantity {
+        match (&self.derived, &self.unit) {
+            (Some(derived), _) => derived.measurand.quantity().clone(),
+            (None, UnitOf::Rate(unit)) => Quantity::Rate(unit.clone()),
+            (None, UnitOf::Known(_) | UnitOf::Column(_)) => Quantity::Time,
+        }
+    }
+
+    /// Whether something else is measured instead of them.
+    pub fn are_derived(&self) -> bool {
+        self.derived.is_some()
+    }
+
+    /// What stands for the time of a run of a row that took so long; `None` where the row does not have it.
+    pub fn measured(
+        &self,
+        seconds: Option<f64>,
+        (row, point): (&[Field<'_>], (u32, u32)),
+        comma: Comma,
+    ) -> Option<f64> {
+        let Some(Derived { measurand, places }) = &self.derived else { return seconds };
+        let of = |&place: &usize| amount(&row[place].text, comma).unwrap_or(f64::NAN);
+        let captured: Vec<f64> = places.iter().map(of).collect();
+        measurand.time(seconds.unwrap_or(f64::NAN), point, &captured)
+    }
+
+    /// What a row must have to be a run.
+    pub fn expected(&self) -> String {
+        match &self.derived {
+            Some(Derived { measurand, .. }) => {
+                format!(
+                    "what makes {} a number above 0",
+                    measurand.quantity().unit().unwrap_or("it")
+                )
+            }
+            None => "a finite time of 0 s or more".into(),
         }
     }
 
     /// The column and its unit, where there is one column of numbers in one unit.
     pub fn plain(&self) -> Option<(usize, Unit)> {
         match (&self.columns[..], &self.unit) {
-            ([Timed { value: Value::Column(place), .. }], UnitOf::Known(unit)) => {
+            ([Timed { value: Value::Column(place), .. }], UnitOf::Known(unit))
+                if self.derived.is_none() =>
+            {
                 Some((*place, *unit))
             }
             _ => None,
@@ -114,11 +165,16 @@ fn seconds(text: &str, unit: Option<Unit>, comma: Comma) -> Option<f64> {
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
-/// The time of a unit of work at a rate, which is a number with its unit behind it or not.
-fn of_rate(text: &str, comma: Comma) -> Option<f64> {
+/// A number with its unit behind it or not.
+fn amount(text: &str, comma: Comma) -> Option<f64> {
     let digits = |it: char| it.is_ascii_digit() || "+-.,eE".contains(it);
     let end = text.find(|it| !digits(it)).unwrap_or(text.len());
-    let rate = number(text, comma).or_else(|| number(text[..end].trim(), comma))?;
+    number(text, comma).or_else(|| number(text[..end].trim(), comma))
+}
+
+/// The time of a unit of work at a rate.
+fn of_rate(text: &str, comma: Comma) -> Option<f64> {
+    let rate = amount(text, comma)?;
     let time = 1.0 / rate;
     (rate > 0.0 && time.is_finite()).then_some(time)
 }
@@ -129,15 +185,62 @@ impl Planner<'_> {
         if let Some(wide) = wide {
             return self.wide_times(wide);
         }
-        if let Some(rate) = &self.claims.rate {
-            return self.said_rate(rate);
+        match (&self.claims.rate, &self.claims.objective) {
+            (Some(rate), None) => return self.said_rate(rate),
+            (None, Some(objective)) => return self.derived(objective),
+            (Some(_), Some(objective)) => {
+                return Err(Error::OutOfRange {
+                    name: "objective",
+                    found: format!("{objective:?} beside a column of rates"),
+                    expected: "one of them: an objective names the columns that it is over".into(),
+                });
+            }
+            (None, None) => {}
         }
+        self.usual_times()
+    }
+
+    /// Where the time stands that is measured itself.
+    fn usual_times(&mut self) -> Result<Times> {
         if let Some(said) = self.claims.columns.of("time") {
             return self.said_time(said);
         }
         let place = self.time_column()?;
         let unit = self.unit_of(place)?;
         Ok(Times::one(Value::Column(place), unit))
+    }
+
+    /// What a user measures instead of the time: an expression over columns, the time, m and p.
+    fn derived(&mut self, objective: &str) -> Result<Times> {
+        let objective = objective.trim();
+        let (_, text) = Direction::said(objective);
+        let said = &objective[..objective.len() - text.len()];
+        let Variables { text: plain, names, places } =
+            Variables::of(text, self.sheet, &OF_ALL_RUNS);
+        let captured = names
+            .into_iter()
+            .zip(&places)
+            .map(|(variable, &place)| Captured { variable, name: self.name(place).into() });
+        let measurand = Measurand::parse(&format!("{said}{plain}"), captured.collect())?;
+        let mut times = match measurand.uses_time() {
+            true => self.usual_times()?,
+            // Whether a row has a time does not matter then.
+            false => {
+                let place = places.first().copied().unwrap_or(0);
+                Times::one(Value::Column(place), UnitOf::Known(Unit::Seconds))
+            }
+        };
+        for &place in &places {
+            self.taken[place] = true;
+        }
+        let quantity = measurand.quantity();
+        let better = match quantity.direction() {
+            Direction::Least => "less is better",
+            Direction::Most => "more is better",
+        };
+        self.say(quantity.name(), text, better);
+        times.derived = Some(Derived { measurand, places });
+        Ok(times)
     }
 
     /// A column, one with a unit in brackets behind it, or an expression that a user named.
@@ -260,6 +363,14 @@ impl Planner<'_> {
                 && !is_share
                 && !look.are_instants()
         };
+        let is_cost = |place: &usize| better(self.name(*place)) == Some(Direction::Least);
+        let cost = |&place: &usize| Answer {
+            key: "objective",
+            value: self.name(place).into(),
+            meaning: "if less of it is better".into(),
+        };
+        let costs =
+            free.iter().filter(|place| is_cost(place) && self.survey.columns[**place].are_times());
         let answers = |place: usize| {
             let name = self.name(place);
             let in_unit = |unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
@@ -272,12 +383,16 @@ impl Planner<'_> {
             let name = self.name(*place).to_lowercase();
             ["total", "overall", "whole", "gesamt", "all"].iter().any(|word| name.contains(word))
         };
-        let likely: Vec<usize> = free.iter().copied().filter(is_number).collect();
+        let likely = free.iter().copied().filter(|place| is_number(place) && !is_cost(place));
+        let likely: Vec<usize> = likely.collect();
         let likely = likely.iter().copied().find(is_total).or(likely.first().copied());
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
         let found =
             format!("found the columns {}, none of which is called as a time is", names.join(", "));
-        self.ambiguous(found, likely.map(answers).into_iter().flatten().collect())
+        self.ambiguous(
+            found,
+            likely.map(answers).into_iter().flatten().chain(costs.map(cost)).collect(),
+        )
     }
 }
 

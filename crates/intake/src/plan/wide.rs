@@ -32,7 +32,11 @@ pub(super) struct Wide {
 impl Planner<'_> {
     /// Whether the table has a column for each m, p or repetition.
     pub(super) fn wide(&self) -> Option<Wide> {
-        if self.claims.columns.of("time").is_some() || self.claims.rate.is_some() {
+        let claims = self.claims;
+        if claims.columns.of("time").is_some()
+            || claims.rate.is_some()
+            || claims.objective.is_some()
+        {
             return None;
         }
         let mut groups: Vec<Wide> = Vec::new();
@@ -130,7 +134,7 @@ impl Planner<'_> {
             heading: Some(number),
         };
         let columns = wide.columns.iter().map(timed).collect();
-        Ok(Times { columns, unit: UnitOf::Known(unit.unwrap_or(Unit::Seconds)) })
+        Ok(Times::several(columns, UnitOf::Known(unit.unwrap_or(Unit::Seconds))))
     }
 
     /// The unit in brackets behind the first name of a table with a column for each number: `ranks (ms)`.

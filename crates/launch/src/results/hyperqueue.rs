@@ -6,6 +6,7 @@
 //! source writes (`client/output/json.rs`), and further keys are passed over.
 
 use mmgp_base::Result;
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
 use mmgp_intake::Outcome;
@@ -61,7 +62,7 @@ fn told(task: &Object<'_>) -> Result<Option<Told>> {
         _ => return Err(state.error("finished, failed, canceled, running or waiting")),
     };
     let id = Some(u64::from(task.required("id")?.count(0)?));
-    Ok(Some(Told { id, mapping: None, repetition: None, outcome, rate_unit: None }))
+    Ok(Some(Told { id, mapping: None, repetition: None, outcome, quantity: Quantity::Time }))
 }
 
 /// From its start to its end \[s\].

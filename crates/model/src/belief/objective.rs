@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::{Posterior, Prior};
 use crate::models::observations::Observations;
-use crate::models::quantity::Quantity;
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
+use mmgp_base::quantity::Quantity;
 
 impl Posterior {
     /// The same where an objective is looked at: all times are multiplied by its factors, and choices are

@@ -14,11 +14,11 @@ use super::work::{Growth, Work};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
-use crate::models::quantity::Quantity;
 use crate::models::refined::Refined;
 use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::quantity::Quantity;
 
 /// What a posterior is made from.
 #[derive(Clone)]

@@ -251,7 +251,7 @@ mod tests {
             name: "grid".into(),
             decomposition: Decomposition::Data,
             apus: 25_000_000,
-            quantity: crate::models::quantity::Quantity::Time,
+            quantity: mmgp_base::quantity::Quantity::Time,
             terms: Terms {
                 t_hpu_s: Estimate::exact(1.3),
                 t_apu_s: Estimate::exact(360.0),

@@ -163,7 +163,7 @@ mod tests {
             name: "toy".into(),
             decomposition: Decomposition::Data,
             apus: 16,
-            quantity: crate::models::quantity::Quantity::Time,
+            quantity: mmgp_base::quantity::Quantity::Time,
             terms: Terms {
                 t_hpu_s: Estimate::exact(1.0),
                 t_apu_s: uncertain(3.0),

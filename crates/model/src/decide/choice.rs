@@ -74,10 +74,9 @@ impl fmt::Display for Choice {
         let begin = if self.rests_on.is_empty() { "Run" } else { "A guess is" };
         let amount = objective.with_interval(*mapping, [*time, *low, *high]);
         write!(f, "{begin} {mapping}: ")?;
-        match (objective.is_measured(), objective.quantity().rate()) {
-            (true, None) => write!(f, "it takes about {amount}; ")?,
-            (true, Some(_)) => write!(f, "it makes about {amount}; ")?,
-            (false, _) => {
+        match objective.is_measured() {
+            true => write!(f, "it {} about {amount}; ", objective.quantity().verb())?,
+            false => {
                 let time = objective.quantity().shown(*time);
                 let (name, measured) = (objective.name(), objective.quantity().name());
                 write!(f, "{name} of about {amount}, {measured} of {time}; ")?;
@@ -102,7 +101,7 @@ impl Choice {
     /// What is said of fewer cores.
     fn said_within(&self, Within { tolerance, probability, best }: Within) -> String {
         let percent = 100.0 * tolerance;
-        let fastest = if self.objective.is_measured() { "fastest" } else { "best" };
+        let fastest = self.objective.superlative();
         let fewest = match best == self.mapping {
             true => format!("nothing with fewer cores is within {percent} % of it"),
             false => {
@@ -254,7 +253,7 @@ const WORTHWHILE: f64 = 0.98;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::quantity::Quantity;
+    use mmgp_base::quantity::Quantity;
 
     /// To run (2, 4), and before that what is to be timed, each with what it leaves.
     fn choice(costs_at_most: Option<f64>, confirm: &[((u32, u32), f64)]) -> Choice {

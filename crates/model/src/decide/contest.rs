@@ -7,8 +7,9 @@ use nalgebra::DMatrix;
 use super::Sampling;
 use super::regret::Regret;
 use crate::belief::{Marginals, Posterior};
-use crate::objective::{Amount, Direction};
+use crate::objective::Amount;
 use mmgp_base::Mapping;
+use mmgp_base::quantity::Direction;
 
 /// So many are drawn together: those of which there is the most to hope for. Of any other the probability
 /// to be the best counts as none.

@@ -72,7 +72,7 @@ fn order((one, own): &(Point, Vec<f64>), (other, others): &(Point, Vec<f64>)) ->
 mod tests {
     use super::*;
     use crate::models::parameters::{Decomposition, Estimate, OverM, Parameters, Terms};
-    use crate::models::quantity::Quantity;
+    use mmgp_base::quantity::Quantity;
 
     /// 3 s on the host, half as much more with several threads, and 100 s of work that all share.
     fn posterior() -> Posterior {

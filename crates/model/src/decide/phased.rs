@@ -315,7 +315,7 @@ mod tests {
             name: "two".into(),
             decomposition: Decomposition::Data,
             apus: 8,
-            quantity: crate::models::quantity::Quantity::Time,
+            quantity: mmgp_base::quantity::Quantity::Time,
             terms: Terms {
                 t_hpu_s: value(0.0),
                 t_apu_s: value(17.0),

@@ -19,7 +19,7 @@ fn two_rivals(t_apu_s: Estimate, g_s: Estimate) -> Parameters {
         name: "rivals".into(),
         decomposition: Decomposition::Data,
         apus: 2,
-        quantity: crate::models::quantity::Quantity::Time,
+        quantity: mmgp_base::quantity::Quantity::Time,
         terms: Terms {
             t_hpu_s: estimate(2.0, 0.0),
             t_apu_s,

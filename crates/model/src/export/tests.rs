@@ -20,7 +20,7 @@ pub(in crate::export) fn everything() -> Parameters {
         name: "PBPI \"107\", QS20".into(),
         decomposition: Decomposition::Task { tasks: 16 },
         apus: 16,
-        quantity: crate::models::quantity::Quantity::Time,
+        quantity: mmgp_base::quantity::Quantity::Time,
         terms: Terms {
             t_hpu_s: measured(1.3, 0.02, "profile.csv"),
             t_apu_s: Estimate::exact(370.0),

@@ -2,8 +2,8 @@
 
 use super::runs::Runs;
 use crate::models::Parameters;
-use crate::models::quantity::Quantity;
 use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::csv::{self, Record};
 use mmgp_base::table::{Source, records};
 
@@ -64,7 +64,7 @@ impl Inputs {
             (None, prior) => prior.cloned().unwrap_or_default(),
         };
         match self.in_seconds() {
-            Some(file) if quantity.rate().is_some() => Err(Error::OutOfRange {
+            Some(file) if !quantity.is_time() => Err(Error::OutOfRange {
                 name: "runs",
                 found: format!("{quantity}, beside {file}, which is in seconds"),
                 expected: "times, or the runs alone".into(),

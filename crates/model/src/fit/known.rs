@@ -10,11 +10,11 @@ use super::{alpha, collective, context_switch, offload, profile};
 use crate::models::Parameters;
 use crate::models::observations::Evidence;
 use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
-use crate::models::quantity::Quantity;
 use crate::models::sensitivity::Entry;
 use crate::models::terms::Term;
 use crate::models::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
+use mmgp_base::quantity::Quantity;
 
 /// The terms that files determine, each with the number of rows behind it.
 pub(crate) struct Known {

@@ -14,9 +14,9 @@ use crate::belief::{Basis, View};
 use crate::models::Parameters;
 use crate::models::observations::Observations;
 use crate::models::parameters::Estimate;
-use crate::models::quantity::Quantity;
 use crate::models::terms::{Term, Value};
 use crate::models::time_model::EQUATION_11;
+use mmgp_base::quantity::Quantity;
 
 /// Everything a reader needs to judge a fit; prints as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -231,8 +231,8 @@ impl fmt::Display for Report {
             writeln!(f, "{}", runs.identifiability)?;
         }
         writeln!(f, "Parameters of {}", self.name)?;
-        if let Some(unit) = self.quantity.rate() {
-            writeln!(f, "  shares of the time of one unit of work, 1/({unit}), not seconds")?;
+        if let Some(said) = self.quantity.said_of_terms() {
+            writeln!(f, "  {said}")?;
         }
         writeln!(
             f,

@@ -18,9 +18,9 @@ mod steadiness;
 mod times;
 mod wild;
 
-use crate::models::quantity::Quantity;
 use collector::Collector;
 use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 use mmgp_base::table::records::Run;
 use mmgp_intake::{Claims, Entry, Plan, formats};
@@ -155,7 +155,7 @@ impl Reading {
             plan.line(&sheet).map(Warning::Understood).into_iter().collect();
         warnings.extend(reading.warnings);
         let (mut runs, more) = collector.finish(&source.name, self.warm_up);
-        runs.quantity = plan.rate().map_or(Quantity::Time, |unit| Quantity::Rate(unit.into()));
+        runs.quantity = plan.quantity();
         warnings.extend(more);
         Ok((runs, warnings))
     }

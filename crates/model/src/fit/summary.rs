@@ -50,7 +50,7 @@ const ROUNDING: f64 = 1e-9;
 impl Fitted {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
-        let sentence = sentence(self) + &of_rates(&self.parameters).unwrap_or_default();
+        let sentence = sentence(self) + &of_others(&self.parameters).unwrap_or_default();
         if !self.traded.is_empty() {
             let (formula, terms) = (String::new(), Vec::new());
             return Summary { sentence, formula, at: (1, 1), terms };
@@ -142,9 +142,9 @@ fn formula(parameters: &Parameters) -> String {
         parts.push(format!("{} p", number(row.growing / of_round(1))));
     }
     let sum = if parts.is_empty() { "0".to_string() } else { parts.join(" + ") };
-    let (symbol, unit) = match parameters.quantity.rate() {
+    let (symbol, unit) = match parameters.quantity.unit_of_terms() {
         None => ("T".to_string(), " s"),
-        Some(unit) => (format!("1/({unit})"), ""),
+        Some(unit) => (unit, ""),
     };
     match parameters.decomposition {
         Decomposition::Data => format!("{symbol} = {sum}{unit}"),
@@ -154,13 +154,10 @@ fn formula(parameters: &Parameters) -> String {
     }
 }
 
-/// What the terms are where runs are rates.
-fn of_rates(parameters: &Parameters) -> Option<String> {
-    let unit = parameters.quantity.rate()?;
-    Some(format!(
-        " Runs are rates in {unit}: terms are shares of the time of one unit of work, 1/({unit}), not \
-         seconds."
-    ))
+/// What the terms are where runs are no times.
+fn of_others(parameters: &Parameters) -> Option<String> {
+    let quantity = &parameters.quantity;
+    Some(format!(" Runs are {quantity}: terms are {}.", quantity.said_of_terms()?))
 }
 
 /// What further threads add, which is `excess` up to `last`; `None` for nothing.

@@ -55,11 +55,11 @@ mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms};
-use super::quantity::Quantity;
 use super::terms::reading::{self, Named};
 use super::terms::{Term, Value};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::quantity::{Direction, Quantity};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{self, Document};
 
@@ -70,6 +70,7 @@ const SCHEMAS: [u32; 2] = [1, 2];
 /// The table that says what was measured, and its key.
 pub(in crate::models) const OBJECTIVE: &str = "objective";
 pub(in crate::models) const RATE: &str = "rate";
+pub(in crate::models) const AMOUNT: &str = "amount";
 
 /// The key of a table's [`Interpolation`].
 pub(in crate::models) const INTERPOLATION: &str = "interpolation";
@@ -125,18 +126,20 @@ impl Parameters {
     /// Whether a reader of the first version would go wrong.
     pub(in crate::models) fn needs_schema_2(&self) -> bool {
         let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
-        self.evidence.is_some()
-            || self.quantity.rate().is_some()
-            || !self.terms.values().all(is_held)
+        self.evidence.is_some() || !self.quantity.is_time() || !self.terms.values().all(is_held)
     }
 }
 
 fn read_quantity(root: &toml::Table<'_>) -> Result<Quantity> {
     let Some(objective) = root.optional_table(OBJECTIVE)? else { return Ok(Quantity::Time) };
-    objective.expect_keys(&[RATE])?;
-    match objective.text(RATE)? {
-        "" => Err(objective.error(RATE, "no unit", "the unit of the rates, as \"ns/day\"")),
-        unit => Ok(Quantity::Rate(unit.to_string())),
+    let (key, direction) = match objective.has(AMOUNT) {
+        true => (AMOUNT, Direction::Least),
+        false => (RATE, Direction::Most),
+    };
+    objective.expect_keys(&[key])?;
+    match objective.text(key)? {
+        "" => Err(objective.error(key, "no unit", "the unit of what was measured, as \"ns/day\"")),
+        unit => Ok(Quantity::of(direction, unit)),
     }
 }
 

@@ -7,15 +7,15 @@ mod evidence;
 mod refined;
 mod writing;
 
-use super::file::{INTERPOLATION, OBJECTIVE, RATE};
+use super::file::{AMOUNT, INTERPOLATION, OBJECTIVE, RATE};
 use super::parameters::{
     Decomposition, Estimate, Interpolation, OverM, Parameters, Phase, Table, Terms,
 };
-use super::quantity::Quantity;
 use super::terms::Term;
 use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::quantity::{Direction, Quantity};
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
 
@@ -76,11 +76,15 @@ fn check_together(root: &Object<'_>, parameters: Parameters) -> Result<Parameter
 
 fn read_quantity(value: &Value<'_>) -> Result<Quantity> {
     let objective = value.object()?;
-    objective.expect_keys(&[RATE])?;
-    let unit = objective.required(RATE)?;
+    let (key, direction) = match objective.get(AMOUNT) {
+        Some(_) => (AMOUNT, Direction::Least),
+        None => (RATE, Direction::Most),
+    };
+    objective.expect_keys(&[key])?;
+    let unit = objective.required(key)?;
     match unit.text()? {
-        text if text.is_empty() => Err(unit.error("the unit of the rates, as \"ns/day\"")),
-        text => Ok(Quantity::Rate(text)),
+        text if text.is_empty() => Err(unit.error("the unit of what was measured, as \"ns/day\"")),
+        text => Ok(Quantity::of(direction, text)),
     }
 }
 

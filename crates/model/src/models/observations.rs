@@ -2,10 +2,10 @@
 //! and the scatter of repetitions over all of them.
 
 use super::parameters::Terms;
-use super::quantity::Quantity;
 use super::terms::Term;
 use super::uncertainty::Correlation;
 use mmgp_base::Mapping;
+use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
 /// Timed configurations, by m, then p, each once.

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::observations::Evidence;
-use super::quantity::Quantity;
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
+use mmgp_base::quantity::Quantity;
 
 /// How the work is divided among the m host threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -14,8 +14,10 @@ fn found(pattern: &str, printed: Printed, line: &str) -> std::result::Result<Str
         span: groups.get(1).map_or((0, 0), |it| (it.start(), it.end())),
     });
     match TimeSource::Output(pattern).time(Seconds(9.0), last.as_ref(), "") {
-        Ok(Found { time, rate_unit: None }) => Ok(format!("{}", time.0)),
-        Ok(Found { time, rate_unit: Some(unit) }) => Ok(format!("{} {unit}", 1.0 / time.0)),
+        Ok(Found { time, quantity }) => Ok(match quantity.unit() {
+            None => format!("{}", time.0),
+            Some(unit) => format!("{} {unit}", quantity.number(time)),
+        }),
         Err(Missing::NotThere(why)) => Err(why),
         Err(Missing::NotUnderstood(error)) => Err(error.to_string()),
     }

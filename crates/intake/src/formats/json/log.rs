@@ -14,13 +14,17 @@ pub(super) const LINES: RecordFormat = RecordFormat {
     sheet,
 };
 
-/// The table of attempts; further factors are columns by their names. A warm-up, repetition 0, does not
-/// count. Where rates were printed, the time is none.
+/// The table of attempts; further factors and what was captured are columns by their names. A warm-up,
+/// repetition 0, does not count. What stands for the time of a rate or an amount is none.
 fn sheet(mut records: Records<'_>) -> Result<Sheet<'_>> {
-    records.rename_inner("params.");
-    records.leave_out("repetition", "0");
-    if records.has("rate_unit") {
-        records.rename("time_s", "inverse of the rate");
+    records.without("env.");
+    records.without("limit_s");
+    if records.has("rate_unit") || records.has("amount_unit") {
+        records.without("time_s");
     }
+    records.rename("order", "seq");
+    records.rename_inner("params.");
+    records.rename_inner("captured.");
+    records.leave_out("repetition", "0");
     Ok(records.sheet("log of mmgp"))
 }

@@ -136,6 +136,14 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// Without the keys that have that beginning.
+    pub fn without(&mut self, beginning: &str) {
+        for name in self.names.keys.iter_mut().filter(|name| name.key.starts_with(beginning)) {
+            (name.is_plain, name.is_array) = (false, true);
+        }
+        self.names.choose();
+    }
+
     /// Leaves out the objects that have that text at a key.
     pub fn leave_out(&mut self, key: &str, text: &'static str) {
         let place = self.names.places.get(key).and_then(|&place| self.names.keys[place].column);

@@ -275,7 +275,7 @@ fn intricate() -> Parameters {
         name: "intricate # [terms] \"".into(),
         decomposition: Decomposition::Task { tasks: u32::MAX },
         apus: u32::MAX,
-        quantity: crate::models::quantity::Quantity::Time,
+        quantity: mmgp_base::quantity::Quantity::Time,
         terms: Terms {
             t_hpu_s: estimate(third, Some(third * third), Some("")),
             t_apu_s: Estimate::exact(0.1),

@@ -6,7 +6,8 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms
 use super::super::sensitivity::Entry;
 use super::super::terms::{Per, Term, Value};
 use super::super::uncertainty::Correlation;
-use super::{INTERPOLATION, OBJECTIVE, RATE, SCHEMAS};
+use super::{INTERPOLATION, OBJECTIVE, SCHEMAS};
+use mmgp_base::quantity::Direction;
 
 pub(super) fn parameters(parameters: &Parameters) -> String {
     let mut text = String::new();
@@ -20,9 +21,14 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
         }
     }
     line(&mut text, format_args!("apus = {}", parameters.apus));
-    if let Some(unit) = parameters.quantity.rate() {
-        line(&mut text, format_args!("\n{}\n[{OBJECTIVE}]", OF_RATES));
-        line(&mut text, format_args!("{RATE} = {}", quoted(unit)));
+    let quantity = &parameters.quantity;
+    if let Some(unit) = quantity.unit() {
+        let of_terms = match quantity.direction() {
+            Direction::Most => OF_RATES,
+            Direction::Least => OF_AMOUNTS,
+        };
+        line(&mut text, format_args!("\n{of_terms}\n[{OBJECTIVE}]"));
+        line(&mut text, format_args!("{} = {}", quantity.name(), quoted(unit)));
     }
     line(&mut text, format_args!("\n[terms]"));
     terms(&mut text, &parameters.terms);
@@ -44,6 +50,10 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
 /// What stands above the unit of rates.
 const OF_RATES: &str = "# Runs are rates in this unit: every [s] below is the inverse of it, a share of \
                         the time of one unit of work";
+
+/// What stands above the unit of amounts.
+const OF_AMOUNTS: &str =
+    "# Runs are amounts in this unit, of which less is better: every [s] below is it";
 
 pub(super) fn terms(text: &mut String, terms: &Terms) {
     for (term, value) in terms.values() {

@@ -9,6 +9,7 @@ use super::super::uncertainty::Correlation;
 use super::SCHEMAS;
 use super::evidence::{BeforeRuns, Runs};
 use super::refined::Refined;
+use mmgp_base::quantity::Quantity;
 
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -20,7 +21,7 @@ impl Serialize for Parameters {
             name,
             decomposition,
             apus,
-            objective: self.quantity.rate().map(|rate| OfRates { rate }),
+            objective: &self.quantity,
             terms,
             phases,
             correlation: self.correlation.as_ref().map(|known| Matrix::new(known, terms)),
@@ -38,8 +39,8 @@ struct Object<'a> {
     name: &'a str,
     decomposition: Decomposition,
     apus: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    objective: Option<OfRates<'a>>,
+    #[serde(skip_serializing_if = "Quantity::is_time")]
+    objective: &'a Quantity,
     terms: &'a Terms,
     #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
     phases: &'a [Phase],
@@ -51,12 +52,6 @@ struct Object<'a> {
     runs: Option<Runs<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     before_runs: Option<BeforeRuns<'a>>,
-}
-
-/// The unit of rates.
-#[derive(Serialize)]
-struct OfRates<'a> {
-    rate: &'a str,
 }
 
 /// A correlation by the names of its entries.

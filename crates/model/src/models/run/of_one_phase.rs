@@ -83,7 +83,7 @@ fn equation_11_is_their_sum_over_equal_phases() {
         name: "toy".into(),
         decomposition: Decomposition::Data,
         apus: 16,
-        quantity: crate::models::quantity::Quantity::Time,
+        quantity: mmgp_base::quantity::Quantity::Time,
         terms: terms.clone(),
         phases: vec![],
         correlation: None,

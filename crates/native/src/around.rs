@@ -2,14 +2,24 @@
 
 use mmgp_intake::{Measure, Unit, measure_of};
 
+use crate::supervisor::Match;
+
 /// What stands in a line around a printed quantity.
-pub(super) struct Around<'a> {
+pub(crate) struct Around<'a> {
     pub text: &'a str,
     pub before: &'a str,
     pub after: &'a str,
 }
 
-impl Around<'_> {
+impl<'a> Around<'a> {
+    /// What stands around the first group of a match.
+    pub fn of(found: &'a Match) -> Option<Self> {
+        let (_, value) = found.groups.get(1)?;
+        let (start, end) = found.span;
+        let text = value.as_deref().unwrap_or("").trim();
+        Some(Self { text, before: &found.line[..start], after: &found.line[end..] })
+    }
+
     /// Whether the text is a part of a longer number or duration: `31.5` of `1m31.5s`.
     pub fn is_cut(&self) -> bool {
         let ends_in_digit = |text: &str| text.ends_with(|it: char| it.is_ascii_digit());
@@ -88,6 +98,12 @@ impl Around<'_> {
         before[start..].trim()
     }
 
+    /// The word behind it where it is next to it or behind a blank, and is a word.
+    pub fn word_behind(&self) -> &str {
+        let word = self.after.trim_start().split([' ', '\t', ',', ';', ')', ']']).next();
+        word.filter(|it| it.starts_with(char::is_alphabetic)).unwrap_or("").trim_end_matches('.')
+    }
+
     /// The text with what is next to it, as it stands in the line.
     pub fn phrase(&self) -> String {
         let word = self.after.split_whitespace().next().unwrap_or("");
@@ -107,7 +123,7 @@ const NO_TIMES: [&str; 5] = ["cycles", "kcycles", "mcycles", "ticks", "jiffies"]
 const LONGEST_PHRASE: usize = 40;
 
 /// Where the first group of a regular expression stands that captures.
-pub(super) fn first_group(text: &str) -> Option<(usize, usize)> {
+pub(crate) fn first_group(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let (mut open, mut is_class, mut at) = (Vec::new(), false, 0);
     while at < bytes.len() {
