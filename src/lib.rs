@@ -66,7 +66,7 @@ pub mod validate;
 
 #[doc(inline)]
 pub use mmgp_base::{
-    Error, Mapping, Result, Warning, attempt, error, expression, quantity, table, target, units,
+    Error, Mapping, Result, Warning, attempt, error, quantity, table, target, units,
 };
 #[doc(inline)]
 pub use mmgp_model::{

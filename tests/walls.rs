@@ -38,8 +38,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 17] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("units", &[]),
+    ("quantity", &[]),
     ("mapping", &[]),
     ("error", &[]),
     ("attempt", &[]),
@@ -49,7 +50,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("statistics", &[]),
     ("models", &["statistics", "table"]),
     ("fit", &["belief", "models", "statistics", "table"]),
-    ("objective", &["expression", "models"]),
+    ("objective", &["expression"]),
     ("belief", &["models", "objective", "statistics"]),
     ("expression", &[]),
     ("complexity", &["expression", "statistics", "table"]),
@@ -104,7 +105,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
 ];
 
 /// What everybody may use.
-const OPEN_TO_ALL: [&str; 5] = ["units", "mapping", "error", "attempt", "target"];
+const OPEN_TO_ALL: [&str; 6] = ["units", "quantity", "mapping", "error", "attempt", "target"];
 
 /// The crates whose top-level modules are parts of their own.
 const OF_SEVERAL_MODULES: [&str; 3] = ["base", "model", "mmgp"];

@@ -1,6 +1,7 @@
 //! `mmgp fit`
 
 mod counts;
+mod files;
 pub mod flags;
 mod report;
 mod short;
@@ -21,6 +22,7 @@ use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
+use files::Files;
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
@@ -208,36 +210,6 @@ fn measured(arguments: &Arguments) -> Result<Option<&str>> {
         found: format!("{objective}, which follows from what is measured"),
         expected: "what is captured of the runs, as joules; predict takes this objective".into(),
     })
-}
-
-/// The files that a fit writes.
-struct Files {
-    out: Option<PathBuf>,
-    report: Option<PathBuf>,
-    refined_out: Option<PathBuf>,
-}
-
-impl Files {
-    fn of(arguments: &Arguments) -> Self {
-        let Arguments { out, report, counts, .. } = arguments;
-        let refined_out = counts.refined_out.clone();
-        Self { out: out.clone(), report: report.clone(), refined_out }
-    }
-
-    /// Those of the rows with that value: `p.toml` is `p-N-1000.toml`.
-    fn by(self, column: &str, value: &str) -> Self {
-        let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-' | '+');
-        let plain = |text: &str| text.replace(|it: char| !is_plain(it), "_");
-        let suffix = format!("-{}-{}", plain(column), plain(value));
-        let named = |path: PathBuf| {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let end = path.extension().map(|it| format!(".{}", it.to_string_lossy()));
-            path.with_file_name(format!("{stem}{suffix}{}", end.unwrap_or_default()))
-        };
-        let Self { out, report, refined_out } = self;
-        let refined_out = refined_out.map(named);
-        Self { out: out.map(named), report: report.map(named), refined_out }
-    }
 }
 
 /// One estimate, of these runs.

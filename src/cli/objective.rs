@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::Mapping;
 use crate::error::{Error, Result};
-use crate::expression::names_in;
-use crate::intake::{Captured, Measurand, OF_ALL_RUNS};
+use crate::intake::{Captured, Measurand};
 use crate::objective::Objective;
 use crate::quantity::{Direction, Quantity};
 use crate::table::csv;
@@ -60,8 +59,8 @@ impl ObjectiveArguments {
     /// [`Error::OutOfRange`] for a name that nothing captures; as [`Measurand::parse`].
     pub fn measurand(&self, captured: &[&str]) -> Result<Option<Measurand>> {
         let Some(text) = self.captured() else { return Ok(None) };
-        let of = |name: &&str| Captured { variable: (*name).into(), name: (*name).into() };
-        let measurand = Measurand::parse(text, captured.iter().map(of).collect());
+        let captured = captured.iter().map(|name| Captured::named(name));
+        let measurand = Measurand::parse(text, captured.collect());
         measurand.map(Some).map_err(|error| match error {
             Error::OutOfRange { found, expected, .. } => Error::OutOfRange {
                 name: "--objective",
@@ -77,7 +76,7 @@ impl ObjectiveArguments {
     /// # Errors
     /// As [`Measurand::parse`].
     pub fn quantity(&self) -> Result<Quantity> {
-        self.captured().map_or(Ok(Quantity::Time), quantity_of)
+        self.captured().map_or(Ok(Quantity::Time), Measurand::quantity_of)
     }
 
     /// The objective where it names what is captured of each run.
@@ -101,17 +100,6 @@ impl ObjectiveArguments {
             expected: format!("one of them: {question} is about times"),
         })
     }
-}
-
-/// What an objective over captured quantities measures, whatever they are.
-///
-/// # Errors
-/// As [`Measurand::parse`].
-pub fn quantity_of(objective: &str) -> Result<Quantity> {
-    let names = names_in(objective).into_iter().filter(|name| !OF_ALL_RUNS.contains(name));
-    let of = |name: &str| Captured { variable: name.into(), name: name.into() };
-    let measurand = Measurand::parse(objective, names.map(of).collect())?;
-    Ok(measurand.quantity().clone())
 }
 
 /// The objective that a flag says, and an error in words of flags.

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Answer;
-use super::objective::quantity_of;
 use super::tune::{Asked, Session, asked, duration};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
-use crate::intake::Outcome;
+use crate::intake::{Measurand, Outcome};
 use crate::launch;
 use crate::quantity::Quantity;
 use crate::table::Source;
@@ -95,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     let found = &arguments.found;
     let quantity = match (&arguments.objective, found.value) {
-        (Some(objective), Some(_)) => quantity_of(objective)?,
+        (Some(objective), Some(_)) => Measurand::quantity_of(objective)?,
         _ => Quantity::Time,
     };
     let time = found.time.map(|it| it.0);

@@ -21,8 +21,7 @@ pub struct Captured {
 /// use mmgp_base::quantity::Quantity;
 /// use mmgp_intake::{Captured, Measurand};
 ///
-/// let work = Captured { variable: "work".into(), name: "work".into() };
-/// let measurand = Measurand::parse("work/time", vec![work])?;
+/// let measurand = Measurand::parse("work/time", vec![Captured::named("work")])?;
 /// // What takes longer does less of it a second: more is better.
 /// assert_eq!(measurand.quantity(), &Quantity::Rate("work/time".into()));
 /// // 500 in 4 s on (2, 8) are 125 a second; the inverse stands for the time.
@@ -44,6 +43,13 @@ pub const OF_ALL_RUNS: [&str; 3] = ["time", "m", "p"];
 const COSTS: &str = "amount energy energyj joule joules kj mj wh kwh power watt watts cost costs price money usd \
     eur euro euros dollar dollars credits corehours nodehours memory mem rss maxrss peakmemory carbon co2 \
     error errors loss residual latency cycles misses cachemisses faults";
+
+impl Captured {
+    /// One that an expression calls what it is called.
+    pub fn named(name: &str) -> Self {
+        Self { variable: name.into(), name: name.into() }
+    }
+}
 
 impl Measurand {
     /// Whether an objective names something that has to be captured from each run.
@@ -86,6 +92,16 @@ impl Measurand {
         };
         let quantity = Quantity::of(direction, Quantity::unit_said(&shown));
         Ok(Self { expression, captured, quantity, uses_time })
+    }
+
+    /// What an objective measures, whatever its names are captured from.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn quantity_of(objective: &str) -> Result<Quantity> {
+        let (_, text) = Direction::said(objective);
+        let names = names_in(text).into_iter().filter(|name| !OF_ALL_RUNS.contains(name));
+        Ok(Self::parse(objective, names.map(Captured::named).collect())?.quantity)
     }
 
     /// What it is.
@@ -179,8 +195,7 @@ mod tests {
     fn measurand(objective: &str) -> Result<Measurand> {
         let captured = |name: &&str| objective.contains(name.trim());
         let names = ["joules", "work", "gflops", "score"].into_iter().filter(captured);
-        let of = |name: &str| Captured { variable: name.into(), name: name.into() };
-        Measurand::parse(objective, names.map(of).collect())
+        Measurand::parse(objective, names.map(Captured::named).collect())
     }
 
     #[test]

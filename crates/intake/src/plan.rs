@@ -1,6 +1,7 @@
 //! How a table is read: what each column is for, and why.
 
 mod configurations;
+mod derived;
 mod numbering;
 mod numbers;
 mod plain;

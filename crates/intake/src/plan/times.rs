@@ -4,13 +4,13 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::{Direction, Quantity};
 
 use super::Planner;
+use super::derived::Derived;
 use super::numbers::Formula;
 use super::wide::Wide;
-use crate::measurand::{Captured, Measurand, OF_ALL_RUNS, better};
+use crate::measurand::better;
 use crate::names::statistic_of;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
-use crate::variables::Variables;
 
 /// Where the times of a row stand.
 pub(super) struct Times {
@@ -18,13 +18,6 @@ pub(super) struct Times {
     pub unit: UnitOf,
     /// What is measured instead of them.
     derived: Option<Derived>,
-}
-
-/// What is measured instead of the time.
-struct Derived {
-    measurand: Measurand,
-    /// The columns of what it is over.
-    places: Vec<usize>,
 }
 
 /// One time of a row.
@@ -57,13 +50,18 @@ pub(super) struct Found {
 
 impl Times {
     /// One time in each row.
-    fn one(value: Value, unit: UnitOf) -> Self {
+    pub fn one(value: Value, unit: UnitOf) -> Self {
         Self::several(vec![Timed { value, heading: None }], unit)
     }
 
     /// So many times in each row.
     pub fn several(columns: Vec<Timed>, unit: UnitOf) -> Self {
         Self { columns, unit, derived: None }
+    }
+
+    /// The same where something else is measured instead.
+    pub fn with(self, derived: Derived) -> Self {
+        Self { derived: Some(derived), ..self }
     }
 
     /// The times of a row.
@@ -104,7 +102,7 @@ impl Times {
     /// What they are, or what is measured instead of them.
     pub fn quantity(&self) -> Quantity {
         match (&self.derived, &self.unit) {
-            (Some(derived), _) => derived.measurand.quantity().clone(),
+            (Some(derived), _) => derived.quantity().clone(),
             (None, UnitOf::Rate(unit)) => Quantity::Rate(unit.clone()),
             (None, UnitOf::Known(_) | UnitOf::Column(_)) => Quantity::Time,
         }
@@ -122,21 +120,16 @@ impl Times {
         (row, point): (&[Field<'_>], (u32, u32)),
         comma: Comma,
     ) -> Option<f64> {
-        let Some(Derived { measurand, places }) = &self.derived else { return seconds };
-        let of = |&place: &usize| amount(&row[place].text, comma).unwrap_or(f64::NAN);
-        let captured: Vec<f64> = places.iter().map(of).collect();
-        measurand.time(seconds.unwrap_or(f64::NAN), point, &captured)
+        match &self.derived {
+            None => seconds,
+            Some(derived) => derived.time(seconds, (row, point), comma),
+        }
     }
 
     /// What a row must have to be a run.
     pub fn expected(&self) -> String {
         match &self.derived {
-            Some(Derived { measurand, .. }) => {
-                format!(
-                    "what makes {} a number above 0",
-                    measurand.quantity().unit().unwrap_or("it")
-                )
-            }
+            Some(derived) => derived.expected(),
             None => "a finite time of 0 s or more".into(),
         }
     }
@@ -166,7 +159,7 @@ fn seconds(text: &str, unit: Option<Unit>, comma: Comma) -> Option<f64> {
 }
 
 /// A number with its unit behind it or not.
-fn amount(text: &str, comma: Comma) -> Option<f64> {
+pub(super) fn amount(text: &str, comma: Comma) -> Option<f64> {
     let digits = |it: char| it.is_ascii_digit() || "+-.,eE".contains(it);
     let end = text.find(|it| !digits(it)).unwrap_or(text.len());
     number(text, comma).or_else(|| number(text[..end].trim(), comma))
@@ -201,46 +194,13 @@ impl Planner<'_> {
     }
 
     /// Where the time stands that is measured itself.
-    fn usual_times(&mut self) -> Result<Times> {
+    pub(super) fn usual_times(&mut self) -> Result<Times> {
         if let Some(said) = self.claims.columns.of("time") {
             return self.said_time(said);
         }
         let place = self.time_column()?;
         let unit = self.unit_of(place)?;
         Ok(Times::one(Value::Column(place), unit))
-    }
-
-    /// What a user measures instead of the time: an expression over columns, the time, m and p.
-    fn derived(&mut self, objective: &str) -> Result<Times> {
-        let objective = objective.trim();
-        let (_, text) = Direction::said(objective);
-        let said = &objective[..objective.len() - text.len()];
-        let Variables { text: plain, names, places } =
-            Variables::of(text, self.sheet, &OF_ALL_RUNS);
-        let captured = names
-            .into_iter()
-            .zip(&places)
-            .map(|(variable, &place)| Captured { variable, name: self.name(place).into() });
-        let measurand = Measurand::parse(&format!("{said}{plain}"), captured.collect())?;
-        let mut times = match measurand.uses_time() {
-            true => self.usual_times()?,
-            // Whether a row has a time does not matter then.
-            false => {
-                let place = places.first().copied().unwrap_or(0);
-                Times::one(Value::Column(place), UnitOf::Known(Unit::Seconds))
-            }
-        };
-        for &place in &places {
-            self.taken[place] = true;
-        }
-        let quantity = measurand.quantity();
-        let better = match quantity.direction() {
-            Direction::Least => "less is better",
-            Direction::Most => "more is better",
-        };
-        self.say(quantity.name(), text, better);
-        times.derived = Some(Derived { measurand, places });
-        Ok(times)
     }
 
     /// A column, one with a unit in brackets behind it, or an expression that a user named.
