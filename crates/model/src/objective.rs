@@ -85,10 +85,17 @@ impl Objective {
             Quantity::Rate(unit) => (inverse(unit, what), 1.0),
             _ => (format!("{what}-h"), 1.0 / SECONDS_PER_HOUR),
         };
-        let unit = Quantity::unit_said(text);
-        let is_measured = [Some(quantity.name()), quantity.unit()].contains(&Some(unit))
-            && Direction::said(text).0.is_none_or(|said| said == quantity.direction());
-        let (name, (unit, scale), expression) = match (text.trim(), quantity) {
+        let is_measured =
+            [Some(quantity.name()), quantity.unit()].contains(&Some(Quantity::unit_said(text)));
+        let (said, text) = Direction::said(text);
+        let check = |direction: Direction| match said.is_none_or(|said| said == direction) {
+            true => Ok(()),
+            false => Err(not_better(text, direction)),
+        };
+        if is_measured {
+            check(quantity.direction())?;
+        }
+        let (name, (unit, scale), expression) = match (text, quantity) {
             _ if is_measured => return Ok(Self::of(quantity.clone())),
             // Nothing is known of the time that an amount took.
             ("time" | "rate", _) | (_, Quantity::Amount(_)) => {
@@ -107,12 +114,13 @@ impl Objective {
             expected: format!("{}; or cost or node-hours", mistake.expected),
         })?;
         let direction = direction(text, &expression)?;
+        check(direction)?;
         let name = name.to_string();
         let formula = Formula { name, unit, expression, scale, direction, per_node };
         if per_node.is_none() && formula.has_nodes() {
             return Err(Error::OutOfRange {
                 name: "per_node",
-                found: format!("none, and the objective {}", text.trim()),
+                found: format!("none, and the objective {text}"),
                 expected: "how many of m*p a node has places for, as 48".into(),
             });
         }
@@ -322,6 +330,18 @@ fn not_in_proportion(text: &str) -> Error {
     }
 }
 
+fn not_better(text: &str, direction: Direction) -> Error {
+    let (said, better) = match direction {
+        Direction::Least => ("max", "less"),
+        Direction::Most => ("min", "more"),
+    };
+    Error::OutOfRange {
+        name: "objective",
+        found: format!("{said} {text}"),
+        expected: format!("{text}: {better} of it is better"),
+    }
+}
+
 fn not_measured(text: &str, quantity: &Quantity) -> Error {
     let expected = match quantity {
         Quantity::Time => "time, cost or an expression such as time/m",
@@ -389,6 +409,9 @@ mod tests {
         for (text, quantity) in [("min score", &score), ("cost", &energy), ("kJ/m", &energy)] {
             assert!(parsed(text, quantity).is_err(), "{text}");
         }
+        assert!(parsed("min cost", &Quantity::Time).is_ok());
+        let error = parsed("max time/m", &Quantity::Time).unwrap_err().to_string();
+        assert_eq!(error, "objective: found max time/m, expected time/m: less of it is better");
     }
 
     #[test]
