@@ -31,7 +31,10 @@ impl<'a> Around<'a> {
         let is_joined = bare.len() < self.before.len() && ends_in_digit(bare);
         let part = self.before.trim_end();
         let of_unit = part.strip_suffix(['d', 'h', 'm']).map(str::trim_end);
-        let is_behind_part = of_unit.is_some_and(ends_in_digit);
+        let mut words = part.rsplit(char::is_whitespace).filter(|word| !word.is_empty());
+        let is_of_words = words.next().is_some_and(|word| Unit::named(word).is_some())
+            && words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+        let is_behind_part = of_unit.is_some_and(ends_in_digit) || is_of_words;
         let is_before_part = |rest: &str| {
             rest.strip_prefix([':', '.', ',', '\'', 'd', 'h', 'm'])
                 .is_some_and(|rest| starts_with_digit(rest.trim_start()))
@@ -75,15 +78,24 @@ impl<'a> Around<'a> {
                 unit.chars().next().is_some_and(|it| it.is_alphabetic() || it == '\u{b5}');
             is_word.then(|| measure_of(&format!("value [{unit}]")))
         };
-        let unit = if word == "per" { format!("per {more}") } else { word.into() };
+        let last = behind.next().unwrap_or("");
+        let unit = match (word, more) {
+            ("per", _) => format!("per {more}"),
+            (_, "per") => format!("{word} per {last}"),
+            _ => word.into(),
+        };
+        let label = self.label();
+        if is_of_processors(label) {
+            return Some(Measure::Other("time of processors".into()));
+        }
         match of_unit(&unit) {
-            Some(Measure::Other(_)) if NO_TIMES.contains(&unit.to_lowercase().as_str()) => {
-                return Some(Measure::Other(unit));
-            }
+            Some(Measure::Other(_)) if is_no_time(&unit) => return Some(Measure::Other(unit)),
             Some(Measure::Other(_)) | None => {}
             found => return found,
         }
-        let label = self.label();
+        if let Some(last) = label.split_whitespace().next_back().filter(|word| is_no_time(word)) {
+            return Some(Measure::Other(last.into()));
+        }
         match measure_of(label) {
             Measure::Time(None) | Measure::Other(_) => None,
             found => Some(found),
@@ -116,8 +128,20 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Units of what takes time that say no time.
-const NO_TIMES: [&str; 5] = ["cycles", "kcycles", "mcycles", "ticks", "jiffies"];
+/// Units of no wall time, in small letters.
+const NO_TIMES: &str = "cycles kcycles mcycles ticks jiffies ps fs db b kb mb gb tb kib mib gib byte bytes \
+    j kj mj wh kwh joule joules w kw mw watt watts volt volts celsius \u{b0}c rpm";
+
+fn is_no_time(word: &str) -> bool {
+    let plain = word.trim_matches(|it: char| ".,;:()[]".contains(it)).to_lowercase();
+    NO_TIMES.split_whitespace().any(|known| known == plain)
+}
+
+/// Whether the words behind the last number of a label say that the time is that of processors.
+fn is_of_processors(label: &str) -> bool {
+    let words = label.rsplit(|it: char| it.is_ascii_digit()).next().unwrap_or("");
+    measure_of(words).is_of_processors()
+}
 
 /// So much of what stands before a quantity is shown.
 const LONGEST_PHRASE: usize = 40;

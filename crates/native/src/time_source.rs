@@ -233,9 +233,11 @@ impl Pattern {
             Some(found) => found,
             // The unit of the last part may stand behind the group.
             None => {
-                let letters = |it: char| !it.is_alphabetic();
-                let end = around.after.find(letters).unwrap_or(around.after.len());
-                duration(&format!("{text}{}", &around.after[..end]), Comma::Thousands)
+                let blanks = around.after.len() - around.after.trim_start().len();
+                let behind = &around.after[blanks..];
+                let end = behind.find(|it: char| !it.is_alphabetic()).unwrap_or(behind.len());
+                let unit = &around.after[..blanks + end];
+                duration(&format!("{text}{unit}"), Comma::Thousands)
                     .filter(|it| it.has_unit)
                     .ok_or_else(|| format!("its output has {text:?} as its time"))?
             }
@@ -301,9 +303,10 @@ impl Pattern {
 }
 
 /// Groups that take more of a duration or a number than its last digits.
-const WIDER: [&str; 3] = [
+const WIDER: [&str; 4] = [
     "((?:[0-9]+[dhm:] *)+[0-9.]+s?)",
     "((?:[0-9.]+ *[a-z]+ +)+[0-9.]+ *[a-z]+)",
+    "((?:[0-9.]+ *[a-z]+ +)+[0-9.]+)",
     "([0-9.]+(?:[eEdD][+-]?[0-9]+)?)",
 ];
 

@@ -1,7 +1,7 @@
 //! What the name of a column or of a printed quantity says that it is.
 
 use super::Unit;
-use super::words::{COUNTED, Kind, SCALES, UNITS_BEHIND, Word, words};
+use super::words::{COUNTED, Kind, SCALES, SIMULATED, UNITS_BEHIND, Word, words};
 
 /// What the name of a column or of a printed quantity says that it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +33,15 @@ pub fn measure_of(name: &str) -> Measure {
         return Measure::Rate(name.into());
     }
     let mut words = words(name);
+    let is_quotient =
+        |pair: &[Word]| matches!(pair[0].kind, Kind::Per | Kind::Slash) && pair[1].unit().is_some();
+    let is_per_time = words.windows(2).any(is_quotient);
     let is_to = |index: usize| words.get(index).is_some_and(|it| it.is("to"));
     let is_set = |index: usize| {
         words[index].kind == Kind::NoTime
             // From end to end.
             && !(words[index].is("end") && (is_to(index + 1) || is_to(index.wrapping_sub(1))))
+            && !(words[index].is(SIMULATED) && is_per_time)
     };
     // A time step is set; the time of a step is measured.
     let is_step = |pair: &[Word]| pair[0].is("time") && pair[1].is("step steps");

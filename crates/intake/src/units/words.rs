@@ -18,6 +18,9 @@ const QUALIFIERS: &str = "mean means avg average median med min max minimum maxi
     solution exec execution compute computation kernel program process app application simulation \
     benchmark bench test phase section overall whole parallel figure gesamt";
 
+/// Words for what is set, but not before `per` or `/` and a unit of time: timesteps/s are a rate.
+pub(super) const SIMULATED: &str = "timestep timesteps simulated sim";
+
 /// Words before a unit that may be the numerator of a rate: `iter_s`.
 pub(super) const COUNTED: &str =
     "run runs job jobs iter iters iteration iterations step steps loop loops";
@@ -27,7 +30,7 @@ const PROCESSORS: &str = "cpu cpus user sys system utime stime processor";
 
 /// Words for rates in any company.
 const RATES: &str = "flops kflops mflops gflops tflops pflops lups mlups glups mups gups throughput \
-    bandwidth tps qps iops fps mips speedup merit fom bps kbps mbps gbps hz khz mhz ghz";
+    bandwidth tps qps iops fps mips sypd speedup merit fom bps kbps mbps gbps hz khz mhz ghz";
 
 /// Words for rates only where every other word is known: `learning_rate` is a factor, no result.
 const WEAK_RATES: &str = "rate efficiency performance speed score ops";

@@ -75,6 +75,7 @@ fn a_part_of_a_duration_is_refused_with_what_takes_it_whole() {
         ("elapsed: ([0-9.]+)", "Total elapsed: 1.6300E+01", "16.3"),
         ("elapsed: ([0-9.]+)", "Total elapsed: 1.6300D+01", "16.3"),
         ("Total: ([0-9.]+)", "Total: 1 min 16.3 sec", "76.3"),
+        ("([0-9.]+) seconds", "Elapsed: 0 days 0 hours 1 minutes 13.5 seconds.", "73.5"),
     ] {
         let why = refused(pattern, line);
         let wider = why.rsplit_once("say time-from ").unwrap_or_else(|| panic!("{why}")).1;
@@ -105,6 +106,29 @@ fn a_rate_is_no_time() {
         assert!(why.contains("a rate ("), "{why}");
     }
     assert!(refused("t: ([0-9]+)", "t: 55 cycles").contains("cycles is no unit of time"));
+}
+
+#[test]
+fn what_programs_print_of_something_else_is_no_time() {
+    let llama = "eval time = 123.45 ms / 10 runs (12.34 ms per token, 81.04 tokens per second)";
+    assert!(refused("([0-9.]+) tokens", llama).contains("a rate (tokens/second)"));
+    assert_eq!(time("eval time = ([0-9.]+)", llama), "0.12345");
+    assert!(refused("per day: (.*)", "Simulated years per day: 4.56").contains("a rate"));
+    assert!(refused("= (.*)/s", "done = 12 timesteps/s").contains("\"12 timesteps\" as its time"));
+    assert!(refused("([0-9.]+) timesteps", "Performance 12.3 timesteps/s").contains("a rate"));
+    assert!(refused("SYPD: (.*)", "SYPD: 4.56").contains("a rate"));
+    for (line, why) in [
+        ("CPU time: 120.5 s", "time of processors is no unit of time"),
+        ("Simulation time: 100.5 ps", "ps is no unit of time"),
+        ("PSNR: 34.5 dB", "dB is no unit of time"),
+        ("Cycles: 123456", "Cycles is no unit of time"),
+        ("took 1 minutes 13.4 seconds", "a part of"),
+    ] {
+        let found = refused("([0-9.]+)[^0-9]*$", line);
+        assert!(found.contains(why), "{line}: {found}");
+    }
+    let abinit = "+overall time at end (sec) : cpu= 12.3 wall= 13.4";
+    assert_eq!(time("wall= ([0-9.]+)", abinit), "13.4");
 }
 
 #[test]
