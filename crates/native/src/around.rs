@@ -85,7 +85,7 @@ impl<'a> Around<'a> {
             _ => word.into(),
         };
         let label = self.label();
-        if is_of_processors(label) {
+        if is_of_processors(label) || is_user(&unit) {
             return Some(Measure::Other("time of processors".into()));
         }
         match of_unit(&unit) {
@@ -130,7 +130,7 @@ impl<'a> Around<'a> {
 
 /// Units of no wall time, in small letters.
 const NO_TIMES: &str = "cycles kcycles mcycles ticks jiffies ps fs db b kb mb gb tb kib mib gib byte bytes \
-    j kj mj wh kwh joule joules w kw mw watt watts volt volts celsius \u{b0}c rpm";
+    gf tf pf j kj mj wh kwh joule joules w kw mw watt watts volt volts celsius \u{b0}c rpm";
 
 fn is_no_time(word: &str) -> bool {
     let plain = word.trim_matches(|it: char| ".,;:()[]".contains(it)).to_lowercase();
@@ -141,6 +141,12 @@ fn is_no_time(word: &str) -> bool {
 fn is_of_processors(label: &str) -> bool {
     let words = label.rsplit(|it: char| it.is_ascii_digit()).next().unwrap_or("");
     measure_of(words).is_of_processors()
+        || words.split_whitespace().next_back().is_some_and(is_user)
+}
+
+/// Whether a word is what the time is called that a program itself computed, or the system for it.
+fn is_user(word: &str) -> bool {
+    ["user", "sys", "system", "utime", "stime"].contains(&word.to_lowercase().as_str())
 }
 
 /// So much of what stands before a quantity is shown.

@@ -121,6 +121,7 @@ fn what_programs_print_of_something_else_is_no_time() {
         ("CPU time: 120.5 s", "time of processors is no unit of time"),
         ("Simulation time: 100.5 ps", "ps is no unit of time"),
         ("PSNR: 34.5 dB", "dB is no unit of time"),
+        ("0.45user 0.01system", "time of processors"),
         ("Cycles: 123456", "Cycles is no unit of time"),
         ("took 1 minutes 13.4 seconds", "a part of"),
     ] {
