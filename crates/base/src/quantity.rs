@@ -134,7 +134,7 @@ impl Quantity {
         let unit = self.unit_of_terms()?;
         Some(match self {
             Self::Rate(_) => format!("shares of the time of one unit of work, {unit}, not seconds"),
-            _ => format!("shares of the amount, {unit}, not seconds"),
+            _ => format!("in {unit}, not seconds"),
         })
     }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use mmgp_base::error::Warning;
+use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
 use super::runs::{Cell, Runs};
@@ -32,13 +33,19 @@ pub(super) fn warnings(runs: &Runs) -> Vec<Warning> {
     let by_p = groups(runs, |cell| (cell.p, cell.m));
     let is_idle = |times: &Vec<f64>| spread(times) < same;
     let note = |text: String| Warning::Note(format!("{}: {text}", runs.file));
-    let mut all: Vec<Warning> = too_fast(runs).map(note).into_iter().collect();
+    // An amount may well be the same on any number of cores, or less on more.
+    let is_amount = matches!(runs.quantity, Quantity::Amount(_));
+    let mut all: Vec<Warning> =
+        too_fast(runs).map(note).filter(|_| !is_amount).into_iter().collect();
     if deviation_of_run(runs) > FAR_APART {
         all.push(note(
             "runs of one configuration differ as those of different programs or inputs do: are they \
              repetitions? If a column tells them apart, each of its values is a program"
                 .into(),
         ));
+    }
+    if is_amount {
+        return all;
     }
     if !by_p.is_empty() && by_p.values().all(is_idle) {
         all.push(note(
@@ -76,11 +83,12 @@ fn too_fast(runs: &Runs) -> Option<String> {
     };
     let one = runs.cells.iter().find(is_too_fast)?;
     Some(format!(
-        "({}, {}) took {}, less than a fifth of the core time of any smaller configuration: did it fail? Then leave it \
-         out",
+        "({}, {}) {} {}, less than a fifth of the core time of any smaller configuration: did it fail? Then \
+         leave it out",
         one.m,
         one.p,
-        Seconds(one.mean_s)
+        runs.quantity.past_verb(),
+        runs.quantity.shown(Seconds(one.mean_s))
     ))
 }
 
@@ -118,19 +126,25 @@ mod tests {
     use super::*;
 
     fn said(time: impl Fn(u32, u32) -> f64) -> Vec<String> {
+        warnings(&of(time)).iter().map(Warning::to_string).collect()
+    }
+
+    fn of(time: impl Fn(u32, u32) -> f64) -> Runs {
         let cells = [(1, 1), (1, 4), (2, 1), (2, 4), (4, 1), (4, 4)];
         let cell = |(m, p): (u32, u32)| {
             let time = time(m, p);
             Cell::of((m, p), &[time, 1.004 * time])
         };
-        let runs = Runs::new("runs.csv", cells.map(cell).into());
-        warnings(&runs).iter().map(Warning::to_string).collect()
+        Runs::new("runs.csv", cells.map(cell).into())
     }
 
     #[test]
     fn a_factor_that_does_nothing_is_named_and_no_other() {
         let work = |m: u32, p: u32| 1.0 + 10.0 / f64::from(m * p);
         assert!(said(work).is_empty());
+        let mut joules = of(|_, p| work(1, p));
+        joules.quantity = Quantity::Amount("J".into());
+        assert!(warnings(&joules).is_empty());
         let copies = said(|_, p| work(1, p));
         assert!(
             copies.len() == 1 && copies[0].contains("more processes change nothing"),

@@ -9,6 +9,7 @@ use crate::models::run::Breakdown;
 use crate::models::terms::Term;
 use crate::models::time_model::EQUATION_11;
 use mmgp_base::Mapping;
+use mmgp_base::quantity::Quantity;
 
 /// The few lines; prints without a newline at the end of each.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct Summary {
     /// The configuration at which terms are weighed: the fastest that was timed, without runs the
     /// fastest by the prediction.
     pub at: (u32, u32),
+    /// What was measured there: `time`, `amount`.
+    pub whole: &'static str,
     /// The terms that matter there, the largest first.
     pub terms: Vec<Part>,
 }
@@ -51,9 +54,13 @@ impl Fitted {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
         let sentence = sentence(self) + &of_others(&self.parameters).unwrap_or_default();
+        let whole = match self.parameters.quantity {
+            Quantity::Time | Quantity::Rate(_) => "time",
+            Quantity::Amount(_) => "amount",
+        };
         if !self.traded.is_empty() {
             let (formula, terms) = (String::new(), Vec::new());
-            return Summary { sentence, formula, at: (1, 1), terms };
+            return Summary { sentence, formula, at: (1, 1), whole, terms };
         }
         let measured = self.report.runs.as_ref().map(|runs| runs.fastest);
         let predicted = || fastest(&self.parameters);
@@ -62,6 +69,7 @@ impl Fitted {
             sentence,
             formula: formula(&self.parameters),
             at: (at.m(), at.p()),
+            whole,
             terms: parts(&self.parameters, at),
         }
     }
@@ -263,8 +271,8 @@ impl fmt::Display for Summary {
             write!(f, "\n{}", self.formula)?;
         }
         if !self.terms.is_empty() {
-            let (m, p) = self.at;
-            write!(f, "\n  term         with standard error    of the time at ({m}, {p})")?;
+            let ((m, p), whole) = (self.at, self.whole);
+            write!(f, "\n  term         with standard error    of the {whole} at ({m}, {p})")?;
         }
         for part in &self.terms {
             write!(f, "\n  {part}")?;
