@@ -367,6 +367,12 @@ fn what_a_program_prints_is_captured_for_an_objective() {
     // Another objective is another search.
     let other = tune(&["--capture", "joules=Energy: ([0-9]+) J", "--objective", "joules*time"]);
     assert!(other.stderr.contains("--objective was \"joules\""), "{}", other.stderr);
+    let elsewhere = ["tune", "--m", "1", "--p", "1", "--emit", "script", "--capture", "j=J: (.*)"];
+    folder.refuses(
+        &[&elsewhere[..], &["--objective", "min j", "--", "true"]].concat(),
+        "--emit: found runs whose output is to be read, expected runs that are timed by the wall clock, \
+         without --time-from, --rate-from, --time-json, --capture and --check: another engine starts them",
+    );
     let nothing = tune(&["--objective", "joules"]);
     assert!(nothing.stderr.contains("--capture NAME=REGEX"), "{}", nothing.stderr);
 }

@@ -161,15 +161,16 @@ fn is_in_job() -> bool {
 
 /// Others take the time by the wall clock alone.
 fn check_is_wall(job: &Job, flag: &'static str) -> Result<()> {
-    let is_wall = matches!(job.settings.time, native::TimeSource::Wall);
+    let native::Settings { time, captures, .. } = &job.settings;
+    let is_wall = matches!(time, native::TimeSource::Wall) && captures.is_empty();
     if is_wall && job.settings.check.is_none() {
         return Ok(());
     }
     Err(Error::OutOfRange {
         name: flag,
         found: "runs whose output is to be read".into(),
-        expected: "runs that are timed by the wall clock, without --time-from, --time-json and \
-                   --check: another engine starts them"
+        expected: "runs that are timed by the wall clock, without --time-from, --rate-from, \
+                   --time-json, --capture and --check: another engine starts them"
             .into(),
     })
 }
