@@ -121,9 +121,10 @@ mmgp_status mmgp_predict(const mmgp_model *model, uint32_t m, uint32_t p,
                          mmgp_prediction *prediction);
 
 /* The (m, p) that `mmgp predict` chooses, within the limits: the least predicted time, with its caution
- * where runs tell how far equation 11 is off; of equal ones the smaller m, then the smaller p. With runs,
+ * where runs tell how far equation 11 is off. Of what cannot be told from it, times that are the same by
+ * four digits and hardly less sure, it is the fewest APUs (m * p), then the fewest m. With runs,
  * max_m and max_p of 0 mean the range of the runs, and so do the smallest m and p, unless nothing there is
- * within the limits; without both, only what predict would consider is. It looks at every m once, and at
+ * within the limits; without both, only what predict would consider is. It looks at every m twice, and at
  * every (m, p) that is known beyond equation 11. */
 mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_choice *choice);
 

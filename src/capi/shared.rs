@@ -9,10 +9,11 @@ use super::Limits;
 use super::misfit::{self, Known, Misfit};
 use super::publication::{Learner, Publication};
 use super::sync::{AtomicU64, Ordering};
-use crate::belief::untold_deviation;
+use crate::belief::{Tie, untold_deviation};
 use crate::fit::online::{Line, Online};
 use crate::models::observations::Range;
 use crate::models::run::Row;
+use crate::units::Seconds;
 
 /// `mmgp_model`: a loaded model.
 pub struct Model {
@@ -65,6 +66,22 @@ pub struct Choice {
     pub p: u32,
     /// Predicted time \[s\].
     pub time_s: f64,
+}
+
+/// What a choice is among: a range, which ends where the APUs and the threads do.
+struct Question {
+    range: Range,
+    apus: u32,
+    /// All there is of it, or what is in question.
+    all: bool,
+}
+
+/// Configurations of one m.
+enum Part<'a> {
+    /// A p, with what runs tell.
+    Told(u32, &'a Known),
+    /// The p from the first to the last, of which they tell nothing.
+    Untold(u32, u32),
 }
 
 /// Why an answer is refused. It holds no text, as nothing is allocated here.
@@ -169,9 +186,10 @@ impl Model {
         Ok(Prediction::about(time_s, misfit::width(self.untold.hypot(of_terms))))
     }
 
-    /// What predictions choose within the limits, of equal ones the smaller m, then the smaller p: the
-    /// least time with their caution. Without limits it is one of what is in question; where a limit does
-    /// not say how far to go, the range of the runs does, if anything within it is left.
+    /// What predictions choose within the limits: the least time with their caution and, of what is
+    /// [tied](Tie) with it, the fewest APUs, then the fewest m. Without limits it is one of what is in
+    /// question; where a limit does not say how far to go, the range of the runs does, if anything within
+    /// it is left.
     pub fn best(&self, limits: Limits) -> Choice {
         let or = |limit: u32, usual: u32| if limit == 0 { usual } else { limit };
         let apus = or(limits.apus, self.apus).min(self.apus);
@@ -181,45 +199,73 @@ impl Model {
             let is_limited = limits.max_m != 0 || limits.max_p != 0;
             let found = self.misfit.range().and_then(|known| {
                 let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
-                self.least(copy, Range { m, p }, apus, is_limited)
+                self.least(copy, &Question { range: Range { m, p }, apus, all: is_limited })
             });
-            let found = found.or_else(|| self.least(copy, all, apus, true));
+            let found =
+                found.or_else(|| self.least(copy, &Question { range: all, apus, all: true }));
             found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
         })
     }
 
-    /// The choice within a range, which ends where the APUs and the threads do: `all` there is of it, or
-    /// what is in question.
-    fn least(&self, copy: &Bits, range: Range, apus: u32, all: bool) -> Option<Choice> {
+    /// The choice of what is asked about.
+    fn least(&self, copy: &Bits, question: &Question) -> Option<Choice> {
         let untold = Known::untold(self.untold, true);
-        let (mut best, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
-        for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
-            let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
-            let mut consider = |p: u32, known: &Known| {
-                let of_equation_11 = row.at(p).0;
-                let cautious = of_equation_11 * known.cautious;
-                if cautious < least {
-                    least = cautious;
-                    best = Some(Choice { m, p, time_s: of_equation_11 * known.factor });
+        let (mut first, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
+        self.look(copy, question, |m, row, part| {
+            let (p, known) = match part {
+                Part::Told(p, known) => (p, known),
+                Part::Untold(first_p, last_p) => (optimum(row, first_p, last_p), &untold),
+            };
+            let of_equation_11 = row.at(p).0;
+            let cautious = of_equation_11 * known.cautious;
+            if cautious < least {
+                least = cautious;
+                first = Some(Choice { m, p, time_s: of_equation_11 * known.factor });
+            }
+        });
+        let first = first?;
+        let tie = Tie::with(Seconds(first.time_s), least.ln());
+        let cores = |it: &Choice| (u64::from(it.m) * u64::from(it.p), it.m);
+        let mut best = first;
+        self.look(copy, question, |m, row, part| {
+            let time = |p: u32, known: &Known| Seconds(row.at(p).0 * known.factor);
+            let caution = |p: u32, known: &Known| (row.at(p).0 * known.cautious).ln();
+            let (p, known) = match part {
+                Part::Told(p, known) => (p, known),
+                Part::Untold(first_p, last_p) => {
+                    let is_reached = |p| tie.is_reached(time(p, &untold), caution(p, &untold));
+                    (fewest(first_p, optimum(row, first_p, last_p), is_reached), &untold)
                 }
             };
+            let own = Choice { m, p, time_s: time(p, known).0 };
+            if cores(&own) < cores(&best) && tie.holds(Seconds(own.time_s), caution(p, known)) {
+                best = own;
+            }
+        });
+        Some(best)
+    }
+
+    /// Shows everything that is asked about, by m, then p.
+    fn look(&self, copy: &Bits, question: &Question, mut show: impl FnMut(u32, &Row, Part<'_>)) {
+        let Question { range, apus, all } = *question;
+        for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
+            let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
             // Within what is known there is nothing but the table: equation 11 is for what is below
             // and beyond.
             let known = self.misfit.range().filter(|it| (it.m.0..=it.m.1).contains(&m));
             let (below, beyond) = known.map_or((0, 1), |it| (it.p.0 - 1, it.p.1.saturating_add(1)));
             if range.p.0 <= below.min(last_p) {
-                consider(optimum(&row, range.p.0, below.min(last_p)), &untold);
+                show(m, &row, Part::Untold(range.p.0, below.min(last_p)));
             }
             for (p, known) in self.misfit.row(m).take_while(|&(p, _)| p <= last_p) {
                 if all || known.in_question {
-                    consider(p, known);
+                    show(m, &row, Part::Told(p, known));
                 }
             }
             if range.p.0.max(beyond) <= last_p {
-                consider(optimum(&row, range.p.0.max(beyond), last_p), &untold);
+                show(m, &row, Part::Untold(range.p.0.max(beyond), last_p));
             }
         }
-        best
     }
 
     /// Learns from a run; see [`Online::add`].
@@ -294,6 +340,21 @@ impl Bits {
 #[inline]
 fn load(cell: &AtomicU64) -> f64 {
     f64::from_bits(cell.load(Ordering::Relaxed))
+}
+
+/// The first p up to the optimum of a row, before which its times fall, at which something is reached; the
+/// optimum where it never is.
+fn fewest(first_p: u32, optimum: u32, is_reached: impl Fn(u32) -> bool) -> u32 {
+    let (mut from, mut to) = (first_p, optimum);
+    while from < to {
+        let middle = from.midpoint(to);
+        if is_reached(middle) {
+            to = middle;
+        } else {
+            from = middle + 1;
+        }
+    }
+    to
 }
 
 /// The p from `first_p` to `last_p` with the least time, which is convex in p; of two equal ones, the

@@ -77,6 +77,36 @@ fn the_best_is_the_first_of_all_within_the_limits() {
     }
 }
 
+/// A host that takes 100 s, beside which the work of accelerators shows in the fifth digit at most.
+#[test]
+fn of_what_cannot_be_told_apart_the_best_has_the_fewest_cores() {
+    let of_host = |t_apu_s: f64, g_s: f64, alpha: f64| {
+        format!(
+            "schema = 1\nname = \"host\"\ndecomposition = \"data\"\napus = 64\n[terms]\nt_hpu_s = 100.0\n\
+             t_apu_s = {t_apu_s:?}\nc_apu_s = 0.0\noffloads = 1\no_offload_s = 0.0\nt_csw_s = 0.0\n\
+             g_s = {g_s:?}\nalpha = {{ m = [2, 4], value = [1.0, {alpha:?}] }}\no_col_s = 0.0\n"
+        )
+    };
+    for (t_apu_s, g_s, alpha) in
+        [(1e-3, 0.0, 1.0), (0.99, 0.0, 1.0), (3.0, 1e-4, 1.0), (3.0, 0.01, 0.999), (0.0, 0.0, 1.0)]
+    {
+        let text = of_host(t_apu_s, g_s, alpha);
+        let parameters = Parameters::read(&Source::new("p", &text)).unwrap();
+        let time = |it: &Mapping| parameters.time(*it).0;
+        let least = feasible(64).map(|it| time(&it)).fold(f64::INFINITY, f64::min);
+        let printed = |time: f64| format!("{time:.3e}");
+        let tied = feasible(64).filter(|it| printed(time(it)) == printed(least));
+        let expected = tied.min_by_key(|it| (it.apus(), it.m())).map(|it| (it.m(), it.p()));
+        let model = loaded(&text, None);
+        // SAFETY: the model is loaded.
+        let found = unsafe { &*model }.best(Limits::default());
+        assert_eq!(Some((found.m, found.p)), expected, "{text}");
+        assert_eq!(found.time_s, time(&Mapping::of(found.m, found.p)));
+        // SAFETY: nobody uses it any more.
+        unsafe { mmgp_free(model) };
+    }
+}
+
 /// Runs of PBPI up to (4, 4), of which those with p = 4 take 1.5 times as long as equation 11 says.
 fn with_runs() -> Parameters {
     let mut parameters = published("pbpi-qs20").unwrap();

@@ -139,4 +139,27 @@ fn fit_and_predict_and_the_page_and_c_name_one_family_one_time_and_one_choice() 
         runs(&folder, &mappings, 0.2, 2);
         check(&folder, &program, &[]);
     }
+    // Times that do not depend on what runs: all print the same.
+    let flat = grid.iter().map(|(m, p)| format!("{m},{p},1,50\n{m},{p},2,50\n"));
+    let flat = format!("m,p,repetition,time_s\n{}", flat.collect::<String>());
+    std::fs::write(folder.join("runs.csv"), flat).expect("a file of runs can be written");
+    check(&folder, &program, &[]);
+    check(&folder, &program, &["--apus", "16"]);
+}
+
+#[test]
+fn without_runs_ties_go_to_the_fewest_cores_in_c_as_in_predict() {
+    if !has("cc") {
+        return;
+    }
+    let folder = Folder::new("one-verdict-ties");
+    let mut times = compiled(&folder, "times", &[]);
+    // Of the host's 100 s the accelerators' share changes the fifth digit at most.
+    let text = "schema = 1\nname = \"host\"\ndecomposition = \"data\"\napus = 16\n[terms]\nt_hpu_s = 100.0\n\
+                t_apu_s = 0.06\nc_apu_s = 0.0\noffloads = 1\no_offload_s = 0.0\nt_csw_s = 0.0\ng_s = 0.0\n\
+                alpha = 1.0\no_col_s = 0.0\n";
+    std::fs::write(folder.join("p.toml"), text).expect("parameters can be written");
+    for said in [by_predict(&folder), by_c(&folder, &mut times)] {
+        assert_eq!(said.choice, Some((1, 2)));
+    }
 }

@@ -54,7 +54,7 @@ pub(crate) use form::{Form, Size};
 use means::Means;
 pub(crate) use means::regressor_of;
 pub(crate) use mixture::as_printed;
-pub use mixture::{Joint, Marginals};
+pub use mixture::{Joint, Marginals, Tie};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 pub(crate) use numbers::{Line, Number, Numbers, View};

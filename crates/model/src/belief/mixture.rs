@@ -85,8 +85,9 @@ impl Marginals {
                 continue;
             }
             let alike = equal.get(&printed(first)).into_iter().flatten().copied();
-            let is_tie = |&it: &usize| !is_taken[it] && keys[it] <= keys[first] + TIE;
-            let mut tied: Vec<usize> = alike.filter(is_tie).collect();
+            let tie = Tie::with(self.time(first), keys[first]);
+            let is_tied = |&it: &usize| !is_taken[it] && tie.holds(self.time(it), keys[it]);
+            let mut tied: Vec<usize> = alike.filter(is_tied).collect();
             tied.sort_by_key(|&it| (mappings[it].apus(), mappings[it]));
             tied.iter().for_each(|&it| is_taken[it] = true);
             order.extend(tied);
@@ -151,8 +152,47 @@ impl Marginals {
     }
 }
 
-/// What is chosen by may differ by this, relative to it, between configurations whose times are the same.
-const TIE: f64 = 0.01;
+/// What cannot be told from the first in an order of choice: its time is the same by the four digits that
+/// are printed, and its caution hardly more. The choice among what is tied is the one with the fewest
+/// cores, then the fewest m.
+#[derive(Debug, Clone, Copy)]
+pub struct Tie {
+    /// What is printed of the first.
+    printed: f64,
+    /// The first by itself: what is far from it need not be printed.
+    time: f64,
+    /// The most caution.
+    most: f64,
+}
+
+impl Tie {
+    /// With the first of an order, which has that time, and that [caution](Marginals::caution).
+    pub fn with(time: Seconds, caution: f64) -> Self {
+        Self { printed: as_printed(time.0), time: time.0, most: caution + HARDLY_MORE }
+    }
+
+    /// Whether a configuration is tied.
+    pub fn holds(&self, time: Seconds, caution: f64) -> bool {
+        caution <= self.most && self.is_near(time) && as_printed(time.0) == self.printed
+    }
+
+    /// Whether it is tied or better: of times that fall, the first that is.
+    pub fn is_reached(&self, time: Seconds, caution: f64) -> bool {
+        let is_shown = || self.is_near(time) && as_printed(time.0) <= self.printed;
+        caution <= self.most && (time.0 <= self.time || is_shown())
+    }
+
+    /// Whether it may print the same, which takes longer to find out.
+    fn is_near(&self, time: Seconds) -> bool {
+        (time.0 - self.time).abs() <= 2.0 * OF_LAST_DIGIT * self.time
+    }
+}
+
+/// The caution of what is tied may differ by this.
+const HARDLY_MORE: f64 = 0.01;
+
+/// The most that the last of four digits is worth, relative to the number.
+const OF_LAST_DIGIT: f64 = 1e-3;
 
 /// A number above 0 with the four digits that are printed of it.
 pub(crate) fn as_printed(number: f64) -> f64 {
