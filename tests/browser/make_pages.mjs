@@ -63,6 +63,20 @@ write("runs.csv", `m,p,repetition,time_s\n${timed.join("")}`);
 mmgp("fit", "--runs", at("runs.csv"), "--out", at("runs.toml"));
 report(at("runs.toml"), "runs.html");
 
+// A host beside whose 100 s the work of accelerators shows in the fifth digit at most; and runs of which
+// all take as long.
+const host = ["t_hpu_s = 100.0", "t_apu_s = 0.06", "c_apu_s = 0", "offloads = 1", "o_offload_s = 0"];
+write(
+    "ties.toml",
+    'schema = 1\nname = "ties"\ndecomposition = "data"\napus = 16\n[terms]\n' +
+        `${host.join("\n")}\nt_csw_s = 0\ng_s = 0\nalpha = 1.0\no_col_s = 0\n`,
+);
+report(at("ties.toml"), "ties.html");
+const flat = [1, 2, 4].flatMap((m) => [1, 2, 4].map((p) => `${m},${p},1,50\n${m},${p},2,50\n`));
+write("flat.csv", `m,p,repetition,time_s\n${flat.join("")}`);
+mmgp("fit", "--runs", at("flat.csv"), "--out", at("flat.toml"));
+report(at("flat.toml"), "flat.html");
+
 // Some 5,000 configurations.
 write("many.toml", apus(refined, 739));
 report(at("many.toml"), "many.html");

@@ -152,6 +152,25 @@ test("each term answers to its factor as the library's does", async () => {
     await context.close();
 });
 
+for (const name of ["ties", "flat"]) {
+    test(`what cannot be told apart goes by the fewest cores, as \`mmgp predict\` has it: ${name}`, async () => {
+        const { page, context } = await open(shared, `${name}.html`, { hash: "#what-if&t_hpu_s=x2" });
+        const options = ["--params", at(`${name}.toml`), "--scale", "t_hpu_s=2", "--format", "json"];
+        const expected = JSON.parse(mmgp("predict", ...options)).configurations;
+        const pairs = ({ m, p }) => m.map((each, k) => [each, p[k]]);
+        assert.deepEqual(
+            pairs(await page.evaluate(() => whatIf.result().ranking)),
+            expected.map(({ m, p }) => [m, p]),
+        );
+        const given = JSON.parse(mmgp("predict", ...options.toSpliced(2, 2))).configurations;
+        assert.deepEqual(
+            pairs(await page.evaluate(() => whatIf.base)),
+            given.map(({ m, p }) => [m, p]),
+        );
+        await context.close();
+    });
+}
+
 test("a value that is typed in its unit is met to the last digit", async () => {
     const { page, context } = await open(shared, "study.html");
     const field = value(page, "g");

@@ -9,6 +9,16 @@ const whatIf = (() => {
     /** The limits of what was measured, as {m: [least, most], p: [least, most]}; null if unknown. */
     const { measured = null } = study.data;
     const { time_s, believed_s, ranked_by_s } = study.configurations;
+
+    /** A number with the four digits that are printed of it. */
+    const printed = (time) => Number(time.toPrecision(4));
+
+    /** By the fewest m·p, then the fewest m. */
+    const byCores = (a, b) => a.m * a.p - b.m * b.p || a.m - b.m;
+
+    /** What a key may be above another where the times are printed the same, as a factor. */
+    const HARDLY_MORE = Math.exp(0.01);
+
     const base = rank(given);
     const MOST_APUS = Math.max(4096, given.apus);
     const SHOWN = 10;
@@ -36,23 +46,41 @@ const whatIf = (() => {
      */
     function rank(model) {
         const all = equations.rank(model);
-        if (!study.hasRuns) return all;
-        const isMore = model.apus > given.apus;
+        const isShown = ({ m, p }) =>
+            !study.hasRuns || model.apus > given.apus || study.places.has(`${m},${p}`);
         const rows = all.m
             .map((m, k) => ({ k, m, p: all.p[k], time: all.time_s[k] }))
-            .filter(({ m, p }) => isMore || study.places.has(`${m},${p}`))
+            .filter(isShown)
             .map(({ k, m, p, time }) => ({
                 ...{ k, m, p },
                 time: time * factor(believed_s, m, p),
                 key: time * factor(ranked_by_s, m, p),
-            }))
-            .sort((a, b) => a.key - b.key || a.m - b.m || a.p - b.p);
+            }));
+        const ranked = inOrderOfChoice(rows);
         return {
-            m: rows.map(({ m }) => m),
-            p: rows.map(({ p }) => p),
-            time_s: rows.map(({ time }) => time),
-            refined_s: all.refined_s && rows.map(({ k }) => all.refined_s[k]),
+            m: ranked.map(({ m }) => m),
+            p: ranked.map(({ p }) => p),
+            time_s: ranked.map(({ time }) => time),
+            refined_s: all.refined_s && ranked.map(({ k }) => all.refined_s[k]),
         };
+    }
+
+    /**
+     * Rows by their keys, as the library orders them (belief/mixture.rs): what cannot be told from the
+     * first that is left comes with it, the fewest cores first.
+     */
+    function inOrderOfChoice(rows) {
+        const sorted = rows.sort((a, b) => a.key - b.key || a.m - b.m || a.p - b.p);
+        const alike = new Map(sorted.map(({ time }) => [printed(time), []]));
+        for (const row of sorted) alike.get(printed(row.time)).push(row);
+        const isTaken = new Set();
+        return sorted.flatMap((first) => {
+            if (isTaken.has(first)) return [];
+            const left = alike.get(printed(first.time)).filter((row) => !isTaken.has(row));
+            const tied = left.filter(({ key }) => key <= first.key * HARDLY_MORE);
+            for (const row of tied) isTaken.add(row);
+            return tied.sort(byCores);
+        });
     }
 
     const timeOf = (model, m, p) => equations.time(model, m, p) * factor(believed_s, m, p);
@@ -200,10 +228,14 @@ const whatIf = (() => {
         return values.every((value) => value > 0);
     }
 
-    /** The place of the least refined time in a ranking; null where there is none. */
-    function leastRefined({ refined_s }) {
+    /** The place of the least refined time in a ranking, of equal ones the fewest cores; null where there is none. */
+    function leastRefined({ m, p, refined_s }) {
         if (!refined_s) return null;
-        return refined_s.reduce((best, time, k) => (time < refined_s[best] ? k : best), 0);
+        const least = printed(refined_s.reduce((one, other) => Math.min(one, other)));
+        const tied = refined_s.flatMap((time, k) =>
+            printed(time) === least ? [{ k, m: m[k], p: p[k] }] : [],
+        );
+        return tied.sort(byCores)[0].k;
     }
 
     /** What comes out for each model: best as given, best now, and the old choice now. */
