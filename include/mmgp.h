@@ -20,17 +20,21 @@
  *     mmgp_add_sample(model, best.m, best.p, seconds, NULL);
  *     mmgp_free(model);
  *
+ * Parameters of rates (`mmgp fit --rate`) have no seconds: mmgp_rate_unit says so, and what their rates
+ * are in. Every time_s, low_s and high_s is then the time of one unit of work, the inverse of a rate, in
+ * the inverse of its unit (days per ns, of ns/day): 1/time_s is the rate, the least time is the largest
+ * rate, and what mmgp_add_sample takes is 1/rate as well.
+ *
  * Build the library: cargo build --release --example mmgp
  * Link: cc program.c -I include -L target/release/examples -lmmgp
  *
- * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_samples and mmgp_add_sample may be
- * called on the same model by any number of threads at once. The first five wait for nobody; each
- * sees the model either before or after a sample, never between. The first question after samples
- * takes them in, which costs it some microseconds for each (m, p) that was ever run; questions that
- * other threads ask meanwhile are answered without these samples. mmgp_add_sample holds a lock
- * against other calls of itself. Loading is independent of everything. mmgp_free may be
- * called when no other call on the model is under way or will follow. None of these is safe within
- * a signal handler.
+ * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_rate_unit, mmgp_samples and mmgp_add_sample
+ * may be called on the same model by any number of threads at once. All but the last wait for nobody; each
+ * sees the model either before or after a sample, never between. The first question after samples takes
+ * them in, which costs it some microseconds for each (m, p) that was ever run; questions that other
+ * threads ask meanwhile are answered without these samples. mmgp_add_sample holds a lock against other
+ * calls of itself. Loading is independent of everything. mmgp_free may be called when no other call on the
+ * model is under way or will follow. None of these is safe within a signal handler.
  *
  * Memory. mmgp_load and mmgp_load_text allocate; mmgp_add_sample does where the (m, p), or such a
  * time of it, is new, and so does the question that takes samples in. All numbers that go in and out are the
@@ -137,6 +141,10 @@ mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_c
  * disturbance than noise. A model whose parameters have no standard errors learns nothing unless unknown_error is set. */
 mmgp_status mmgp_add_sample(mmgp_model *model, uint32_t m, uint32_t p, double time_s,
                             double *surprise);
+
+/* The unit of the rates that the parameters are of, such as "ns/day", in UTF-8; null where they are of times
+ * in seconds, and for a null model. It lives as long as the model. */
+const char *mmgp_rate_unit(const mmgp_model *model);
 
 /* APUs of the parameters, and runs learnt from; 0 for a null model. */
 uint32_t mmgp_apus(const mmgp_model *model);

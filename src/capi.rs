@@ -31,7 +31,7 @@ mod sync {
     pub use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 }
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -41,8 +41,8 @@ use crate::models::{Parameters, published, published_names};
 use crate::table::Source;
 use misfit::Misfit;
 pub use pool::*;
-pub use shared::Model;
 use shared::{Choice, Prediction, Refusal};
+pub use shared::{Limits, Model};
 
 /// What every function but the plain ones returns; the numbers are part of the interface.
 type Status = c_int;
@@ -115,18 +115,6 @@ impl Options {
         };
         Ok(options)
     }
-}
-
-/// `mmgp_limits`: 0 where there is none.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
-    /// The most APUs in all.
-    pub apus: u32,
-    /// The most host threads.
-    pub max_m: u32,
-    /// The most APUs for each.
-    pub max_p: u32,
 }
 
 /// Why a call failed, its message being written already.
@@ -264,10 +252,13 @@ unsafe fn load(
     let noise = if options.noise == 0.0 { 0.02 } else { options.noise };
     let beforehand = Beforehand { noise, unknown_error: options.unknown_error };
     let apus = parameters.apus;
+    let rate_unit = parameters.quantity.rate().map(CString::new).transpose();
+    let has_zero = |_| failed(BAD_INPUT, format_args!("the unit of the rates has a zero inside"));
+    let rate_unit = rate_unit.map_err(has_zero)?;
     let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
     let online = Online::new(&parameters, beforehand, last_m)?;
     let misfit = Misfit::of(&parameters, last_m)?;
-    let loaded = Box::into_raw(Box::new(Model::new(apus, online, misfit)));
+    let loaded = Box::into_raw(Box::new(Model::new((apus, rate_unit), online, misfit)));
     // SAFETY: not null, and the caller's to be written.
     unsafe { store(model, "model", loaded) }
 }
@@ -361,6 +352,17 @@ pub unsafe extern "C" fn mmgp_add_sample(
 pub unsafe extern "C" fn mmgp_apus(model: *const Model) -> u32 {
     // SAFETY: by the condition above.
     unsafe { model.as_ref() }.map_or(0, Model::apus)
+}
+
+/// `mmgp_rate_unit`: the unit of the rates that the parameters are of; null of times, and of a null model.
+///
+/// # Safety
+/// `model` is null or loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmgp_rate_unit(model: *const Model) -> *const c_char {
+    // SAFETY: by the condition above.
+    let unit = unsafe { model.as_ref() }.and_then(Model::rate_unit);
+    unit.map_or(std::ptr::null(), CStr::as_ptr)
 }
 
 /// `mmgp_samples`: how many runs the model has learnt from; 0 for a null model.

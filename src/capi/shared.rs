@@ -3,21 +3,23 @@
 //! What is known of the misfit of equation 11 never changes. What else is predicted from (a row of
 //! equation 11 for each m, and the covariance of the totals) is [published](Publication) by the learner.
 
+mod choice;
+
+use std::ffi::{CStr, CString};
 use std::fmt;
 
-use super::Limits;
 use super::misfit::{self, Known, Misfit};
 use super::publication::{Learner, Publication};
 use super::sync::{AtomicU64, Ordering};
-use crate::belief::{Tie, untold_deviation};
+use crate::belief::untold_deviation;
 use crate::fit::online::{Line, Online};
-use crate::models::observations::Range;
 use crate::models::run::Row;
-use crate::units::Seconds;
+pub use choice::{Choice, Limits};
 
 /// `mmgp_model`: a loaded model.
 pub struct Model {
     apus: u32,
+    rate_unit: Option<CString>,
     /// Whether a sample can change anything.
     learns: bool,
     totals: usize,
@@ -54,34 +56,6 @@ impl Prediction {
     fn about(time_s: f64, width: f64) -> Self {
         Self { time_s, low_s: time_s / width, high_s: time_s * width }
     }
-}
-
-/// `mmgp_choice`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
-    /// Host threads.
-    pub m: u32,
-    /// APUs for each of them.
-    pub p: u32,
-    /// Predicted time \[s\].
-    pub time_s: f64,
-}
-
-/// What a choice is among: a range, which ends where the APUs and the threads do.
-struct Question {
-    range: Range,
-    apus: u32,
-    /// All there is of it, or what is in question.
-    all: bool,
-}
-
-/// Configurations of one m.
-enum Part<'a> {
-    /// A p, with what runs tell.
-    Told(u32, &'a Known),
-    /// The p from the first to the last, of which they tell nothing.
-    Untold(u32, u32),
 }
 
 /// Why an answer is refused. It holds no text, as nothing is allocated here.
@@ -134,12 +108,13 @@ impl fmt::Display for Refusal {
 
 impl Model {
     /// Publishes what `online` knows, for a machine of so many APUs, beside what is known of its
-    /// misfit.
-    pub fn new(apus: u32, online: Online, misfit: Misfit) -> Self {
+    /// misfit; of rates, which have a unit, what it knows is the time of one unit of work.
+    pub fn new((apus, rate_unit): (u32, Option<CString>), online: Online, misfit: Misfit) -> Self {
         let learns = online.covariance().iter().any(|&variance| variance != 0.0);
         let copies = [Bits::of_size(&online), Bits::of_size(&online)];
         Self {
             apus,
+            rate_unit,
             learns,
             totals: online.values().len(),
             misfit,
@@ -152,6 +127,11 @@ impl Model {
     /// APUs of the machine.
     pub fn apus(&self) -> u32 {
         self.apus
+    }
+
+    /// The unit of the rates that the parameters are of; `None` of times in seconds.
+    pub fn rate_unit(&self) -> Option<&CStr> {
+        self.rate_unit.as_deref()
     }
 
     /// How many runs it has learnt from.
@@ -184,88 +164,6 @@ impl Model {
         let time_s = row.at(p).0;
         let of_terms = if time_s > 0.0 { variance.sqrt() / time_s } else { 0.0 };
         Ok(Prediction::about(time_s, misfit::width(self.untold.hypot(of_terms))))
-    }
-
-    /// What predictions choose within the limits: the least time with their caution and, of what is
-    /// [tied](Tie) with it, the fewest APUs, then the fewest m. Without limits it is one of what is in
-    /// question; where a limit does not say how far to go, the range of the runs does, if anything within
-    /// it is left.
-    pub fn best(&self, limits: Limits) -> Choice {
-        let or = |limit: u32, usual: u32| if limit == 0 { usual } else { limit };
-        let apus = or(limits.apus, self.apus).min(self.apus);
-        let all = Range { m: (1, or(limits.max_m, u32::MAX)), p: (1, or(limits.max_p, u32::MAX)) };
-        self.published.read(|copy| {
-            let asked = |limit: u32, (first, last): (u32, u32)| (first, or(limit, last));
-            let is_limited = limits.max_m != 0 || limits.max_p != 0;
-            let found = self.misfit.range().and_then(|known| {
-                let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
-                self.least(copy, &Question { range: Range { m, p }, apus, all: is_limited })
-            });
-            let found =
-                found.or_else(|| self.least(copy, &Question { range: all, apus, all: true }));
-            found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
-        })
-    }
-
-    /// The choice of what is asked about.
-    fn least(&self, copy: &Bits, question: &Question) -> Option<Choice> {
-        let untold = Known::untold(self.untold, true);
-        let (mut first, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
-        self.look(copy, question, |m, row, part| {
-            let (p, known) = match part {
-                Part::Told(p, known) => (p, known),
-                Part::Untold(first_p, last_p) => (optimum(row, first_p, last_p), &untold),
-            };
-            let of_equation_11 = row.at(p).0;
-            let cautious = of_equation_11 * known.cautious;
-            if cautious < least {
-                least = cautious;
-                first = Some(Choice { m, p, time_s: of_equation_11 * known.factor });
-            }
-        });
-        let first = first?;
-        let tie = Tie::with(Seconds(first.time_s), least.ln());
-        let cores = |it: &Choice| (u64::from(it.m) * u64::from(it.p), it.m);
-        let mut best = first;
-        self.look(copy, question, |m, row, part| {
-            let time = |p: u32, known: &Known| Seconds(row.at(p).0 * known.factor);
-            let caution = |p: u32, known: &Known| (row.at(p).0 * known.cautious).ln();
-            let (p, known) = match part {
-                Part::Told(p, known) => (p, known),
-                Part::Untold(first_p, last_p) => {
-                    let is_reached = |p| tie.is_reached(time(p, &untold), caution(p, &untold));
-                    (fewest(first_p, optimum(row, first_p, last_p), is_reached), &untold)
-                }
-            };
-            let own = Choice { m, p, time_s: time(p, known).0 };
-            if cores(&own) < cores(&best) && tie.holds(Seconds(own.time_s), caution(p, known)) {
-                best = own;
-            }
-        });
-        Some(best)
-    }
-
-    /// Shows everything that is asked about, by m, then p.
-    fn look(&self, copy: &Bits, question: &Question, mut show: impl FnMut(u32, &Row, Part<'_>)) {
-        let Question { range, apus, all } = *question;
-        for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
-            let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
-            // Within what is known there is nothing but the table: equation 11 is for what is below
-            // and beyond.
-            let known = self.misfit.range().filter(|it| (it.m.0..=it.m.1).contains(&m));
-            let (below, beyond) = known.map_or((0, 1), |it| (it.p.0 - 1, it.p.1.saturating_add(1)));
-            if range.p.0 <= below.min(last_p) {
-                show(m, &row, Part::Untold(range.p.0, below.min(last_p)));
-            }
-            for (p, known) in self.misfit.row(m).take_while(|&(p, _)| p <= last_p) {
-                if all || known.in_question {
-                    show(m, &row, Part::Told(p, known));
-                }
-            }
-            if range.p.0.max(beyond) <= last_p {
-                show(m, &row, Part::Untold(range.p.0.max(beyond), last_p));
-            }
-        }
     }
 
     /// Learns from a run; see [`Online::add`].
@@ -340,31 +238,6 @@ impl Bits {
 #[inline]
 fn load(cell: &AtomicU64) -> f64 {
     f64::from_bits(cell.load(Ordering::Relaxed))
-}
-
-/// The first p up to the optimum of a row, before which its times fall, at which something is reached; the
-/// optimum where it never is.
-fn fewest(first_p: u32, optimum: u32, is_reached: impl Fn(u32) -> bool) -> u32 {
-    let (mut from, mut to) = (first_p, optimum);
-    while from < to {
-        let middle = from.midpoint(to);
-        if is_reached(middle) {
-            to = middle;
-        } else {
-            from = middle + 1;
-        }
-    }
-    to
-}
-
-/// The p from `first_p` to `last_p` with the least time, which is convex in p; of two equal ones, the
-/// smaller.
-fn optimum(row: &Row, first_p: u32, last_p: u32) -> u32 {
-    // Not a number where both are 0: then every p is as good, and the cast gives 0.
-    let continuous = (row.shared / row.growing).sqrt();
-    let below = (continuous as u32).clamp(first_p, last_p);
-    let above = below.saturating_add(1).min(last_p);
-    if row.at(above).0 < row.at(below).0 { above } else { below }
 }
 
 #[cfg(test)]

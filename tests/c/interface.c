@@ -106,6 +106,7 @@ static void check_published(void)
     double time_s;
     CHECK(mmgp_load("pbpi-qs20", NULL, &model) == MMGP_OK);
     CHECK(mmgp_apus(model) == 16 && mmgp_samples(model) == 0);
+    CHECK(!mmgp_rate_unit(model) && !mmgp_rate_unit(NULL));
     /* 1.28*1.3 + 370/16 + 1.72 + 4*0.8 + 20000*118e-6 + 2.07e-6 */
     CHECK(mmgp_time(model, 4, 4, &time_s) == MMGP_OK);
     CHECK(fabs(time_s - 32.06900207) < 1e-9);
@@ -116,6 +117,23 @@ static void check_published(void)
     CHECK(mmgp_load("raxml-qs20", &learning, &model) == MMGP_OK);
     CHECK(mmgp_best(model, NULL, &choice) == MMGP_OK);
     CHECK(choice.m == 16 && choice.p == 1);
+    mmgp_free(model);
+}
+
+/* Parameters of rates, whose times are those of one unit of work. */
+static void check_rates(void)
+{
+    const char *text = "schema = 2\nname = \"md\"\ndecomposition = \"data\"\napus = 4\n"
+                       "[objective]\nrate = \"ns/day\"\n"
+                       "[terms]\nt_hpu_s = 0.01\nt_apu_s = 0.04\nc_apu_s = 0\noffloads = 1\n"
+                       "o_offload_s = 0\nt_csw_s = 0\ng_s = 0\nalpha = 1.0\no_col_s = 0\n";
+    mmgp_model *model;
+    mmgp_choice choice;
+    CHECK(mmgp_load_text(text, strlen(text), NULL, &model) == MMGP_OK);
+    CHECK(mmgp_rate_unit(model) && !strcmp(mmgp_rate_unit(model), "ns/day"));
+    CHECK(mmgp_best(model, NULL, &choice) == MMGP_OK);
+    /* 0.01 and 0.04/4 days per ns: 50 ns/day. */
+    CHECK(choice.m * choice.p == 4 && fabs(1.0 / choice.time_s - 50.0) < 1e-9);
     mmgp_free(model);
 }
 
@@ -287,6 +305,7 @@ int main(int count, char **arguments)
         return 0;
     }
     check_published();
+    check_rates();
     check_versions();
     check_failures();
     CHECK(mmgp_load(arguments[1], NULL, &model) == MMGP_OK);

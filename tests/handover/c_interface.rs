@@ -58,6 +58,40 @@ fn a_program_in_c_gets_what_the_header_says_and_nothing_is_allocated_after_loadi
 }
 
 #[test]
+fn a_program_in_c_is_told_the_unit_of_rates_and_gets_the_rates_of_predict() {
+    if !has("cc") {
+        return;
+    }
+    let folder = Folder::new("c-rates");
+    let grid = [1, 2, 4].into_iter().flat_map(|m| [1, 2, 4].map(|p| (m, p)));
+    let rows = grid.map(|(m, p)| {
+        format!("{m},{p},{}\n", 864.0 / (3.0 + 0.2 * f64::from(m) + 100.0 / f64::from(m * p)))
+    });
+    let csv = format!("m,p,ns/day\n{}", rows.collect::<String>());
+    std::fs::write(folder.join("rates.csv"), csv).expect("a file of rates can be written");
+    let mmgp = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mmgp"));
+        output(command.current_dir(folder.join("")).args(arguments))
+    };
+    let fit = ["fit", "--runs", "rates.csv", "--rate", "ns/day", "--out", "p.toml", "--quiet"];
+    mmgp(&fit);
+    let text = output(compiled(&folder, "times", &[]).arg(folder.join("p.toml")));
+    let predicted = mmgp(&["predict", "--params", "p.toml", "--format", "csv"]);
+    // rank,m,p,rate,...: the first is the choice.
+    let rows: Vec<Vec<&str>> =
+        predicted.lines().skip(1).map(|it| it.split(',').collect()).collect();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("rate ns/day"));
+    assert_eq!(lines.next(), Some(format!("best {} {}", rows[0][1], rows[0][2]).as_str()));
+    for row in rows {
+        let begin = format!("{} {} ", row[1], row[2]);
+        let line = text.lines().find(|it| it.starts_with(&begin)).expect("it is there");
+        let [found, expected] = [&line[begin.len()..], row[3]].map(|it| it.parse::<f64>().unwrap());
+        assert!((found / expected - 1.0).abs() < 1e-6, "{line} {expected}");
+    }
+}
+
+#[test]
 fn threads_in_c_share_a_pool() {
     if !has("cc") {
         return;
