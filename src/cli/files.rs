@@ -266,9 +266,10 @@ impl Reader {
     /// Timed runs as predictions are conditioned on them.
     pub fn observations(&mut self, arguments: &RunArguments) -> Result<Option<Observations>> {
         let Some(path) = &arguments.runs else { return Ok(None) };
-        let (runs, warnings) = input::runs_in(&self.source(path, "timed runs")?, arguments)?;
+        let source = self.source(path, "timed runs")?;
+        let (observations, warnings) = input::observations_in(&source, arguments)?;
         self.warnings.extend(warnings);
-        Ok(Some(runs.observations()))
+        Ok(Some(observations))
     }
 
     pub fn micro_benchmarks(&mut self, files: &Files) -> Result<MicroBenchmarks> {

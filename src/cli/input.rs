@@ -45,7 +45,7 @@ use sweep3d::Sweep3dArguments;
 use synthetic::SyntheticArguments;
 
 pub use registry::{Entry, PROCESSORS, Size, in_flags, single};
-pub use runs::{ClaimArguments, RunArguments, runs, runs_in};
+pub use runs::{ClaimArguments, RunArguments, observations_in, runs_in};
 pub use values::Values;
 
 /// Alignments that are compiled in.

@@ -98,3 +98,30 @@ fn a_column_that_cannot_be_is_refused_by_its_flag() {
         "there is no column \"wall_s\"; known: m, p, repetition, time_s",
     );
 }
+
+#[test]
+fn predict_doubts_what_fit_doubts_of_the_same_runs() {
+    let folder = Folder::with("runs.csv", usual());
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--out", "p.toml", "--quiet"]);
+    let all = usual();
+    let others = all.lines().filter(|it| !it.starts_with("4,4,"));
+    // One is far below all others; processes each do the whole job.
+    folder.write("far.csv", others.collect::<Vec<_>>().join("\n") + "\n4,4,1,0.01\n");
+    let copies =
+        times().into_iter().map(|((m, p), _)| format!("{m},{p},{}\n", 10.0 + 60.0 / f64::from(p)));
+    folder.write("copies.csv", format!("m,p,time_s\n{}", copies.collect::<String>()));
+    let doubts = [
+        (
+            "far.csv",
+            "(4, 4) has 10.00 ms, less than a fifth of the core time of any smaller configuration",
+        ),
+        ("copies.csv", "more processes change nothing at any p"),
+    ];
+    for (file, doubt) in doubts {
+        for command in [&["fit", "--quiet"][..], &["predict", "--params", "p.toml"]] {
+            let run = folder.mmgp(&[command, &["--runs", file]].concat());
+            let said = in_one_line(&run.stderr);
+            assert!(run.code == Some(0) && said.contains(doubt), "{command:?} {said}");
+        }
+    }
+}

@@ -135,7 +135,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         let given = terms::read(terms, &equation_11, (runs, &found.observations));
         warnings.extend(beyond(&base, runs));
         warnings.extend(of_another_problem(terms, runs));
-        warnings.extend(idle::warnings(runs));
+        warnings.extend(runs.doubts());
         warnings.extend(of_runs(&given, equation_11.contradicted(), runs));
         in_runs = Some(RunsReport::new(&given, &believed, runs));
         parameters = given.parameters;

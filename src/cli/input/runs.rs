@@ -1,6 +1,6 @@
 //! Timed runs, as every command that takes them reads them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -8,6 +8,7 @@ use crate::cli::files::Guard;
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Reading, Runs, WarmUp};
 use crate::intake::{Claims, Columns, Measurand};
+use crate::models::observations::Observations;
 use crate::table::Source;
 
 /// Which timed runs, and how they are read.
@@ -85,15 +86,20 @@ impl ClaimArguments {
     }
 }
 
-/// The timed runs of a file.
-pub fn runs(path: &Path, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
-    runs_in(&Source::read_any(path)?, arguments)
-}
-
-/// As [`runs`], of a file that was read.
+/// The timed runs of a file that was read.
 pub fn runs_in(source: &Source, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
     let (runs, warnings) = arguments.reading().runs(source).map_err(in_flags)?;
     Ok((runs, warnings.into_iter().map(with_flag).collect()))
+}
+
+/// Timed runs as predictions are conditioned on them, with what is to be doubted of them.
+pub fn observations_in(
+    source: &Source,
+    arguments: &RunArguments,
+) -> Result<(Observations, Vec<Warning>)> {
+    let (runs, mut warnings) = runs_in(source, arguments)?;
+    warnings.extend(runs.doubts());
+    Ok((runs.observations(), warnings))
 }
 
 /// With the flag that keeps what was left out.

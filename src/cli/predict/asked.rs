@@ -14,6 +14,7 @@ use crate::models::observations::Observations;
 use crate::models::refined::Refined;
 use crate::models::time_model::{self, TimeModel};
 use crate::quantity::Quantity;
+use crate::table::Source;
 
 /// What every question is asked of.
 pub struct Asked<'a> {
@@ -91,10 +92,11 @@ impl Arguments {
         let mut warnings = Vec::new();
         let observations = match &self.runs.runs {
             Some(path) => {
-                let (runs, more) =
-                    input::runs(path, &self.runs.measuring(self.best.objective.as_deref()))?;
+                let source = Source::read_any(path)?;
+                let runs = self.runs.measuring(self.best.objective.as_deref());
+                let (observations, more) = input::observations_in(&source, &runs)?;
                 warnings.extend(more);
-                Some(runs.observations())
+                Some(observations)
             }
             None => None,
         };

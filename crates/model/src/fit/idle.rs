@@ -26,8 +26,15 @@ const TOO_FAST: f64 = 5.0;
 /// Where more APUs make a program this much faster, they do something.
 const HELPS: f64 = 1.2;
 
-/// What is said of factors that do nothing.
-pub(super) fn warnings(runs: &Runs) -> Vec<Warning> {
+impl Runs {
+    /// What is to be doubted of runs before anything is believed of them: factors that do nothing, one that
+    /// is far below all others, repetitions that are none.
+    pub fn doubts(&self) -> Vec<Warning> {
+        warnings(self)
+    }
+}
+
+fn warnings(runs: &Runs) -> Vec<Warning> {
     let same = 1.0 + SAME.max(DEVIATIONS * deviation(runs));
     let by_m = groups(runs, |cell| (cell.m, cell.p));
     let by_p = groups(runs, |cell| (cell.p, cell.m));
@@ -126,7 +133,7 @@ mod tests {
     use super::*;
 
     fn said(time: impl Fn(u32, u32) -> f64) -> Vec<String> {
-        warnings(&of(time)).iter().map(Warning::to_string).collect()
+        of(time).doubts().iter().map(Warning::to_string).collect()
     }
 
     fn of(time: impl Fn(u32, u32) -> f64) -> Runs {
@@ -144,7 +151,7 @@ mod tests {
         assert!(said(work).is_empty());
         let mut joules = of(|_, p| work(1, p));
         joules.quantity = Quantity::Amount("J".into());
-        assert!(warnings(&joules).is_empty());
+        assert!(joules.doubts().is_empty());
         let copies = said(|_, p| work(1, p));
         assert!(
             copies.len() == 1 && copies[0].contains("more processes change nothing"),
@@ -159,7 +166,7 @@ mod tests {
         );
         let failed = said(|m, p| if (m, p) == (4, 4) { 0.05 } else { work(m, p) });
         assert!(
-            failed[0].contains("(4, 4) took") && failed[0].contains("did it fail?"),
+            failed[0].contains("(4, 4) has 50.10 ms") && failed[0].contains("did it fail?"),
             "{failed:?}"
         );
         // What is left of a large m is the host's.
