@@ -1,6 +1,7 @@
 //! `mmgp tune`
 
 mod answer;
+mod bad_runs;
 mod declare;
 mod elsewhere;
 mod folder;

@@ -45,6 +45,31 @@ fn a_search_answers_in_the_users_words_and_leaves_its_files() {
     assert!(folder.read("out/runs.csv").lines().any(|line| line == "2,2,1,10"));
 }
 
+/// A program that fails, says so, and ends as if it had not.
+#[test]
+fn runs_that_print_an_error_and_end_well_are_counted_and_said() {
+    let folder = Folder::new();
+    let search = format!("tune {FOUR} --runs 4 --time-from t=(.*)");
+    let script =
+        "echo 'Error norm: 1e-9'; [ $MMGP_M = 1 ] || echo 'ERROR: lost rank 1'; echo t=$MMGP_P";
+    let found = run(&folder, &search, script);
+    let answer = found.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "): \"ERROR: lost rank 1\". They count as good; --check REGEX tells good runs";
+    let begin = " 2 of 4 runs that ended well printed an error, first (2, ";
+    assert!(answer.contains(said) && answer.contains(begin), "{answer}");
+    for attempt in log(&folder, "out") {
+        let line = (attempt["m"] == 2).then_some("ERROR: lost rank 1");
+        assert_eq!((&attempt["status"], attempt["complaint"].as_str()), (&"ok".into(), line));
+    }
+    // Who says what good runs print is told nothing of it.
+    let checked = search.replace("--out out", "--check t= --out checked");
+    let found = run(&folder, &checked, script);
+    assert!(!found.stdout.contains("ended well"), "{}", found.stdout);
+    let quiet =
+        run(&folder, &search.replace("--out out", "--out quiet"), "echo error = 3; echo t=1");
+    assert!(!quiet.stdout.contains("ended well"), "{}", quiet.stdout);
+}
+
 #[test]
 fn the_exit_code_tells_whether_the_regret_was_reached_before_the_budget() {
     let folder = Folder::new();

@@ -95,6 +95,9 @@ pub struct Attempt {
     /// Why it is not `ok`, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The first line that it printed as programs do that fail, of one that is `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
     /// From its start to its end \[s\].
     pub wall_s: Option<f64>,
     /// After this it was to be stopped \[s\]: the bound below the time of one that was.
@@ -164,6 +167,7 @@ impl Attempt {
             repetition: 1,
             status,
             reason: None,
+            complaint: None,
             wall_s: None,
             limit_s: None,
             time_s: None,

@@ -18,6 +18,8 @@ mod capture;
 mod clock;
 #[cfg(unix)]
 mod command;
+#[cfg(unix)]
+mod complaint;
 pub mod host;
 #[cfg(unix)]
 pub mod list_ranking;

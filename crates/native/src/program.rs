@@ -14,6 +14,7 @@ use mmgp_intake::Measurand;
 
 use crate::capture::{Capture, Units};
 use crate::command::{Command, Placeholders};
+use crate::complaint::complaint;
 use crate::pin::Pin;
 use crate::supervisor::{Ended, Match, Run, Supervisor};
 use crate::time_source::{Found, Missing, TimeSource};
@@ -201,6 +202,9 @@ impl Target for Program {
         }
         if attempt.status != Status::Ok {
             attempt.time_s = None;
+        } else if settings.check.is_none() {
+            let said = [&ended.output, &ended.errors].into_iter().find_map(|it| complaint(it));
+            attempt.complaint = said.map(|line| line.chars().take(LONGEST_REASON).collect());
         }
         self.tidy(&attempt, &ended, &folder)?;
         Ok(attempt)

@@ -105,7 +105,7 @@ impl Found<'_> {
         &self.level.search
     }
 
-    fn of_level(&self) -> impl Iterator<Item = &Attempt> {
+    pub(super) fn of_level(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|it| it.params == self.level.factors)
     }
 
@@ -267,6 +267,7 @@ impl Found<'_> {
             lines.extend(self.limit(&parameters, choice));
         }
         lines.extend(self.failures());
+        lines.extend(self.complaints());
         lines.extend(self.clocks());
         let taken = &self.verdict.taken_to_fail;
         if !taken.is_empty() {
@@ -355,39 +356,10 @@ impl Found<'_> {
         let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
         Some(format!("By equation 11{off}, what limits is {first}{rest}."))
     }
-
-    /// The first of some configurations, and how many others there are.
-    fn listed(&self, mappings: &[Mapping]) -> String {
-        let shown: Vec<String> = mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
-        let more = mappings.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        shown.join(", ") + &more
-    }
-
-    /// Configurations that did not run well, with why, those with the same reason together.
-    fn failures(&self) -> Vec<String> {
-        let mut by_reason: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
-        let bad = [Status::Failed, Status::Wrong, Status::Timeout];
-        for attempt in self.of_level().filter(|it| bad.contains(&it.status)) {
-            let reason = attempt.reason.as_deref().unwrap_or("no reason is known");
-            let key = format!("{}: {reason}", attempt.status);
-            let of_reason = by_reason.entry(key).or_default();
-            if !of_reason.contains(&mapping(attempt)) {
-                of_reason.push(mapping(attempt));
-            }
-        }
-        let line = |(reason, mappings): (&String, &Vec<Mapping>)| {
-            format!("{reason}: {}", self.listed(mappings))
-        };
-        by_reason.iter().map(line).collect()
-    }
 }
 
 /// So many states of a search are found again for its page.
 const MOST_JUDGED: usize = 100;
-
-/// So many configurations that failed for the same reason are named.
-const SHOWN: usize = 6;
 
 /// The budget's share that is left, as a time.
 pub fn left(budget: Option<Seconds>, spent: Seconds) -> Option<Seconds> {
