@@ -192,6 +192,7 @@ fn search(texts: &[String]) -> Search {
         sentence: texts[0].clone(),
         details: vec![texts[1].clone(), texts[2].clone()],
         names: (texts[3].clone(), texts[4].clone()),
+        measured: texts[8].clone(),
         limit: 0.02,
         attempts: vec![Row {
             order: 1,
@@ -199,7 +200,7 @@ fn search(texts: &[String]) -> Search {
             p: 1,
             kind: texts[5].clone(),
             status: texts[6].clone(),
-            time_s: Some(1.0),
+            number: Some(1.0),
             best: Some(texts[7].clone()),
             ..Row::default()
         }],

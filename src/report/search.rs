@@ -11,6 +11,8 @@ pub struct Search {
     pub details: Vec<String>,
     /// What m and p are called.
     pub names: (String, String),
+    /// What was measured, with its unit.
+    pub measured: String,
     /// The regret that is good enough, relative to the fastest.
     pub limit: f64,
     /// All attempts, in the order in which they ended.
@@ -30,8 +32,8 @@ pub struct Row {
     pub kind: String,
     /// How it ended, and why if not well.
     pub status: String,
-    /// The time that counts \[s\].
-    pub time_s: Option<f64>,
+    /// The number that counts, of what was measured.
+    pub number: Option<f64>,
     /// From its start to its end \[s\].
     pub wall_s: Option<f64>,
     /// CPU time \[s\].
@@ -68,7 +70,7 @@ pub(super) fn sections(search: &Search) -> String {
         of_p,
         "kind",
         "ended",
-        "time [s]",
+        &search.measured,
         "wall [s]",
         "CPU [s]",
         "memory [MiB]",
@@ -107,7 +109,7 @@ fn row(row: &Row) -> String {
         row.p.to_string(),
         row.kind.clone(),
         row.status.clone(),
-        number(row.time_s),
+        number(row.number),
         number(row.wall_s),
         number(row.cpu_s),
         memory,

@@ -45,6 +45,20 @@ fn a_search_answers_in_the_users_words_and_leaves_its_files() {
     assert!(folder.read("out/runs.csv").lines().any(|line| line == "2,2,1,10"));
 }
 
+#[test]
+fn the_page_of_a_search_of_rates_has_its_course_and_every_rate() {
+    let folder = Folder::new();
+    let search = format!("tune {FOUR} --runs 4 --rate-from ([0-9]+).ns/day");
+    run(&folder, &search, "echo Performance: $((10 * MMGP_M + MMGP_P)) ns/day");
+    let page = folder.read("out/report.html");
+    for part in
+        ["The course of the search", "<th scope=\"col\">rate [ns/day]</th>", "<td>22.0000</td>"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("time [s]"), "{page}");
+}
+
 /// A program that fails, says so, and ends as if it had not.
 #[test]
 fn runs_that_print_an_error_and_end_well_are_counted_and_said() {

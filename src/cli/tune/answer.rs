@@ -11,6 +11,7 @@ use crate::cli::objective::Fields;
 use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
+use crate::models::quantity::Quantity;
 use crate::models::{Parameters, TimeModel};
 use crate::objective::Objective;
 use crate::report::search;
@@ -294,6 +295,7 @@ impl Found<'_> {
     pub fn course(&self, name: &str) -> Result<search::Search> {
         let all: Vec<Attempt> = self.of_level().cloned().collect();
         let step = all.len().div_ceil(MOST_JUDGED);
+        let quantity = self.objective().quantity();
         let row = |(place, it): (usize, &Attempt)| -> Result<search::Row> {
             let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
             let known = tried(&self.level.factors, &all[..=place]);
@@ -308,7 +310,7 @@ impl Found<'_> {
                     repetition => format!("run {repetition}"),
                 },
                 status: format!("{}{reason}", it.status),
-                time_s: it.time_s,
+                number: it.time_s.map(|time| quantity.number(Seconds(time))),
                 wall_s: it.wall_s,
                 cpu_s: it.cpu_s,
                 max_rss_kb: it.max_rss_kb,
@@ -321,8 +323,8 @@ impl Found<'_> {
             sentence: self.sentence(),
             details: self.details(name).lines().map(str::to_string).collect(),
             names: self.words.pair(),
+            measured: in_unit(quantity),
             limit: self.search().goal.regret(),
-
             attempts: all.iter().enumerate().map(row).collect::<Result<_>>()?,
         })
     }
@@ -356,6 +358,12 @@ impl Found<'_> {
         let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
         Some(format!("By equation 11{off}, what limits is {first}{rest}."))
     }
+}
+
+/// What was measured, with its unit: `time [s]`, `rate [ns/day]`.
+fn in_unit(quantity: &Quantity) -> String {
+    let measured = Objective::of(quantity.clone());
+    format!("{} [{}]", measured.name(), measured.unit().unwrap_or_default())
 }
 
 /// So many states of a search are found again for its page.

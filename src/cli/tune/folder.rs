@@ -62,13 +62,11 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
             let text = runs_csv(&rows, found.objective.quantity());
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
-        let is_time = found.objective.quantity().is_time();
         if let Some(parameters) = found.parameters(&name) {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
             let study = Study {
                 title: format!("{name}{suffix}"),
-                // The course of a search is drawn over seconds.
-                search: if is_time { Some(found.course(&name)?) } else { None },
+                search: Some(found.course(&name)?),
                 objective: Some(found.objective.clone()),
                 ..Study::new(parameters)
             };
