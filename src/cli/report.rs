@@ -58,7 +58,7 @@ split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it 
 \n\
 With timed runs, those that the parameters were fitted with included, the page ranks what is \
 believed given the runs, within the smallest and the largest m and p that ran. Of rates, and by \
-another objective than the time, the page is words, tables and pictures without what-if.";
+another objective than the time, the page is words, tables, pictures and what-if.";
 
 /// The file in which a study says where it comes from.
 pub const PROVENANCE: &str = "study.json";

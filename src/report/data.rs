@@ -5,9 +5,11 @@ use serde::Serialize;
 use super::Study;
 use super::provenance::Provenance;
 use crate::belief::Basis;
-use crate::decide::{Configuration, Measured};
+use crate::decide::{Configuration, Measured, Ranking};
 use crate::models::Parameters;
+use crate::models::quantity::Quantity;
 use crate::models::terms::{Per, Term};
+use crate::objective::Direction;
 use crate::plot::benchmarks::Panel;
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
@@ -54,6 +56,69 @@ impl<'a> Data<'a> {
     }
 }
 
+/// What the page of another objective is told, whose script is what-if alone.
+#[derive(Serialize)]
+pub(super) struct WhatIf<'a> {
+    parameters: ParameterSet,
+    configurations: Believed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Limits>,
+    objective: Best<'a>,
+}
+
+impl<'a> WhatIf<'a> {
+    pub fn new(study: &'a Study, known: &'a super::Known) -> Self {
+        Self {
+            parameters: ParameterSet::from(&study.parameters),
+            configurations: Believed::from(Columns::new(study, known)),
+            measured: known.timed.map(|(range, _)| Limits { m: range.m, p: range.p }),
+            objective: Best::new(&known.ranking),
+        }
+    }
+}
+
+/// What is best.
+#[derive(Serialize)]
+struct Best<'a> {
+    name: &'a str,
+    unit: Option<&'a str>,
+    /// Whether it is the time in seconds.
+    is_time: bool,
+    /// Whether more of it is better.
+    is_most: bool,
+    /// Whether it is what was measured, and all factors are 1.
+    is_measured: bool,
+    /// What runs are: `times`, `rates in ns/day`.
+    runs: String,
+    /// Whether they are times in seconds.
+    has_times: bool,
+    /// What may be given up for fewer cores, relative to the best.
+    tolerance: Option<f64>,
+    /// What the time of each configuration is multiplied by so that the least product is the best.
+    factor: Vec<f64>,
+}
+
+impl<'a> Best<'a> {
+    fn new(ranking: &'a Ranking) -> Self {
+        let objective = &ranking.choice.objective;
+        Self {
+            name: objective.name(),
+            unit: objective.unit(),
+            is_time: objective.is_time(),
+            is_most: objective.direction() == Direction::Most,
+            is_measured: objective.is_measured(),
+            runs: objective.quantity().to_string(),
+            has_times: is_of_times(objective.quantity()),
+            tolerance: objective.tolerance(),
+            factor: ranking.configurations.iter().map(|it| objective.factor(it.mapping)).collect(),
+        }
+    }
+}
+
+fn is_of_times(quantity: &Quantity) -> bool {
+    *quantity == Quantity::Time
+}
+
 #[derive(Serialize)]
 struct Limits {
     m: (u32, u32),
@@ -82,7 +147,7 @@ struct TermRow {
     name: &'static str,
     symbol: &'static str,
     meaning: String,
-    /// Empty for a number.
+    /// Empty for a number, and of rates, whose terms are in no seconds.
     unit: &'static str,
     over_m: bool,
     of_phases: bool,
@@ -98,7 +163,11 @@ impl TermRow {
             name: term.name(),
             symbol: term.label(),
             meaning,
-            unit: if term.unit() == "1" { "" } else { term.unit() },
+            unit: match term.unit() {
+                "1" => "",
+                _ if !is_of_times(&parameters.quantity) => "",
+                unit => unit,
+            },
             over_m: term.is_over_m(),
             of_phases: Term::of_phases().any(|of_phases| of_phases == term),
         }
@@ -176,6 +245,29 @@ impl Columns {
             repetitions: has_runs.then(|| column(rows, |row| timed(row).map(|it| it.repetitions))),
             split: (!study.splits.is_empty()).then(|| SplitColumns::new(&study.splits, rows)),
         }
+    }
+}
+
+/// Of these columns, those of predictions.
+#[derive(Serialize)]
+struct Believed {
+    m: Vec<u32>,
+    p: Vec<u32>,
+    time_s: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    believed_s: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranked_by_s: Option<Vec<f64>>,
+    low_s: Vec<f64>,
+    high_s: Vec<f64>,
+    refined_s: Option<Vec<f64>>,
+}
+
+impl From<Columns> for Believed {
+    fn from(columns: Columns) -> Self {
+        let Columns { m, p, time_s, believed_s, ranked_by_s, low_s, high_s, refined_s, .. } =
+            columns;
+        Self { m, p, time_s, believed_s, ranked_by_s, low_s, high_s, refined_s }
     }
 }
 

@@ -1,8 +1,9 @@
-//! The page of another objective than the time in seconds: words, tables and pictures, without a script,
-//! because what-if is about seconds.
+//! The page of another objective than the time in seconds: words, tables and pictures that stand as they
+//! are, and what-if, which is its only script.
 
+use super::data::WhatIf;
 use super::ranking::columns;
-use super::template::{escaped, plain, table};
+use super::template::{escaped, table, with_what_if};
 use super::{Known, Study, answer, figures, search};
 
 /// More rows are not read.
@@ -27,7 +28,9 @@ pub(super) fn page(study: &Study, known: &Known) -> String {
         _ => format!("<section id=\"{id}\">\n<h2>{name}</h2>\n{html}</section>\n"),
     };
     let body: String = SECTIONS.iter().zip(&all).map(section).collect();
-    plain(&study.title, &sections, &body)
+    let data = serde_json::to_string(&WhatIf::new(study, known));
+    let data = data.expect("invariant: the page's data has string keys only");
+    with_what_if(&study.title, &sections, &body, &data)
 }
 
 /// Every configuration, best first, and what the reader should know.

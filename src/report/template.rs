@@ -9,27 +9,41 @@ const PAGE: &str = include_str!("page/page.html");
 const PLAIN: &str = include_str!("page/plain.html");
 const STYLE: &str = include_str!("page/style.css");
 
-/// The page's script, in the order in which its parts stand in the page.
-const SCRIPT: [&str; 18] = [
-    include_str!("page/text.js"),
-    include_str!("page/equations.js"),
-    include_str!("page/axes.js"),
-    include_str!("page/charts.js"),
-    include_str!("page/study.js"),
-    include_str!("page/plots_times.js"),
-    include_str!("page/plots_errors.js"),
-    include_str!("page/plots_map.js"),
-    include_str!("page/plots_terms.js"),
-    include_str!("page/panel.js"),
-    include_str!("page/tables.js"),
-    include_str!("page/table_of_configurations.js"),
-    include_str!("page/tables_of_parameters.js"),
-    include_str!("page/tables_of_study.js"),
-    include_str!("page/what_if.js"),
-    include_str!("page/what_if_plot.js"),
-    include_str!("page/what_if_panel.js"),
-    include_str!("page/main.js"),
-];
+/// What-if, which stands on its own: parts of a script in the order in which they stand in a page.
+macro_rules! what_if {
+    ($($more:literal),*) => {
+        [
+            include_str!("page/text.js"),
+            include_str!("page/equations.js"),
+            include_str!("page/axes.js"),
+            include_str!("page/charts.js"),
+            include_str!("page/study.js"),
+            include_str!("page/objective.js"),
+            include_str!("page/tables_of_parameters.js"),
+            include_str!("page/what_if.js"),
+            include_str!("page/what_if_plot.js"),
+            include_str!("page/what_if_panel.js"),
+            include_str!("page/what_if_section.js"),
+            $(include_str!($more)),*
+        ]
+    };
+}
+
+/// The page's script.
+const SCRIPT: [&str; 20] = what_if!(
+    "page/plots_times.js",
+    "page/plots_errors.js",
+    "page/plots_map.js",
+    "page/plots_terms.js",
+    "page/panel.js",
+    "page/tables.js",
+    "page/table_of_configurations.js",
+    "page/tables_of_study.js",
+    "page/main.js"
+);
+
+/// The script of a page that has what-if alone.
+const WHAT_IF: [&str; 12] = what_if!("page/main_of_what_if.js");
 
 /// What is put into the frame.
 pub(super) struct Filling<'a> {
@@ -69,20 +83,56 @@ pub(super) fn filled(filling: &Filling<'_>) -> String {
 /// A page of text, tables and pictures, which runs no script; its sections by id and name, and their
 /// HTML.
 pub(super) fn plain(title: &str, sections: &[(&str, &str)], body: &str) -> String {
+    still(title, sections, body, None)
+}
+
+/// The same, below which what-if stands, of these data in JSON.
+pub(super) fn with_what_if(
+    title: &str,
+    sections: &[(&str, &str)],
+    body: &str,
+    data: &str,
+) -> String {
+    still(title, sections, body, Some(data))
+}
+
+fn still(title: &str, sections: &[(&str, &str)], body: &str, data: Option<&str>) -> String {
+    let script = WHAT_IF.concat();
+    let allowed =
+        data.map_or_else(String::new, |_| format!("script-src 'sha256-{}'; ", hash(&script)));
     let policy = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'\">",
+         {allowed}style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'\">",
         hash(STYLE)
     );
     let link = |(id, name): &(&str, &str)| format!("<a href=\"#{id}\">{}</a>\n", escaped(name));
+    let mut links: String = sections.iter().map(link).collect();
+    let (mut section, mut scripts) = (String::new(), String::new());
+    if let Some(data) = data {
+        links += "<a href=\"#what-if\" data-scripted hidden>What if</a>\n";
+        section = what_if_section().into();
+        scripts = format!(
+            "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{script}</script>\n",
+            inert(data)
+        );
+    }
     let parts = [
         ("<!--TITLE-->", escaped(title)),
         ("<!--CSP-->", policy),
         ("/*STYLE*/", STYLE.to_string()),
-        ("<!--SECTIONS-->", sections.iter().map(link).collect()),
+        ("<!--SECTIONS-->", links),
         ("<!--BODY-->", body.to_string()),
+        ("<!--WHAT-IF-->", section),
+        ("<!--SCRIPTS-->", scripts),
     ];
     joined(PLAIN, &parts)
+}
+
+/// The section of what-if, as it stands in the whole page.
+fn what_if_section() -> &'static str {
+    let begin = PAGE.find("<section id=\"what-if\"").expect("invariant: the page has what-if");
+    let length = PAGE[begin..].find("</section>").expect("invariant: it ends") + "</section>".len();
+    &PAGE[begin..begin + length]
 }
 
 /// A table; the columns of texts by their indices.

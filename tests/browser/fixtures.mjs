@@ -21,6 +21,17 @@ export const HOSTILE = `</script><script>window.hacked=1</script><img src=x oner
 export const REVERSED = "\u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627";
 export const LONG = "x".repeat(3000);
 
+/** Pages of other objectives than the time: what each is of, and how it is asked for. */
+export const OBJECTIVES = {
+    cost: ["times.toml", "--objective", "cost"],
+    "node-hours": ["times.toml", "--objective", "node-hours", "--per-node", "8"],
+    replicas: ["times.toml", "--objective", "time/m"],
+    within: ["times.toml", "--within", "40%"],
+    rates: ["rates.toml"],
+    "rates-cost": ["rates.toml", "--objective", "cost"],
+    "published-cost": ["pbpi-qs20", "--objective", "cost"],
+};
+
 /** A browser for the tests of one file. */
 export function browser() {
     const shared = {};

@@ -1,7 +1,7 @@
 // Makes the pages that the tests open, each by the real command from input as a user has it.
 import fs from "node:fs";
 
-import { HOSTILE, LONG, REVERSED, at, mmgp } from "./fixtures.mjs";
+import { HOSTILE, LONG, OBJECTIVES, REVERSED, at, mmgp } from "./fixtures.mjs";
 
 const report = (of, page) => mmgp("report", of, "--out", at(page));
 const write = (name, content) => fs.writeFileSync(at(name), content);
@@ -76,6 +76,17 @@ const flat = [1, 2, 4].flatMap((m) => [1, 2, 4].map((p) => `${m},${p},1,50\n${m}
 write("flat.csv", `m,p,repetition,time_s\n${flat.join("")}`);
 mmgp("fit", "--runs", at("flat.csv"), "--out", at("flat.toml"));
 report(at("flat.toml"), "flat.html");
+
+// The same program by other objectives, and as rates; by cost without runs, too.
+const grid = [1, 2, 4, 8].flatMap((m) => [1, 2, 4].map((p) => [m, p]));
+const table = (column, of) =>
+    `m,p,${column}\n${grid.map(([m, p]) => `${m},${p},${of(3 + 0.2 * m + 100 / (m * p))}\n`).join("")}`;
+write("times.csv", table("time_s", (time) => time));
+write("rates.csv", table("ns/day", (time) => 864 / time));
+mmgp("fit", "--runs", at("times.csv"), "--out", at("times.toml"));
+mmgp("fit", "--runs", at("rates.csv"), "--rate", "ns/day", "--out", at("rates.toml"));
+for (const [name, [of, ...options]] of Object.entries(OBJECTIVES))
+    mmgp("report", of.endsWith(".toml") ? at(of) : of, ...options, "--out", at(`${name}.html`));
 
 // Some 5,000 configurations.
 write("many.toml", apus(refined, 739));

@@ -47,28 +47,6 @@
         for (const each of data.benchmarks) plotsOfTerms.benchmark(body("benchmarks"), each);
     }
 
-    /** Compares the page's equations with the library's; the what-if panel stands on this. */
-    function check() {
-        const found = equations.largestDifference(data.parameters, study.configurations);
-        const isEqual = Object.values(found).every(
-            (each) => each === null || each <= equations.TOLERANCE,
-        );
-        const words = (value) => (value === 0 ? "0" : text.digits(value));
-        const refined =
-            found.refined_s === null ? "" : `, of the refined model ${words(found.refined_s)}`;
-        const sentence = `Over ${text.count(study.size)} configurations, the largest relative difference between this page's own evaluation and the library's: of equation 11 ${words(found.time_s)}${refined}; at most 1e−12 is allowed.`;
-        return { isEqual, sentence };
-    }
-
-    function whatIfSection({ isEqual, sentence }) {
-        if (isEqual) {
-            whatIfPanel.create(body("what-if"));
-            return;
-        }
-        const warning = `This page evaluates the model otherwise than the library did, so it answers no what-if. ${sentence}`;
-        body("what-if").append(element("p", { class: "alarm", role: "alert" }, warning));
-    }
-
     function provenance({ sentence }) {
         const { provenance: from } = data;
         const facts = [
@@ -114,8 +92,7 @@
     study.onSelect(panel.show);
     study.onSelect(charts.select);
     plots();
-    const equality = check();
-    whatIfSection(equality);
+    const equality = whatIfSection.draw(body("what-if"));
     tableOfConfigurations.draw(body("configurations"));
     tablesOfParameters.draw(body("parameters"));
     tablesOfStudy.ofNext(body("next"));

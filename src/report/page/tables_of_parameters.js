@@ -3,6 +3,9 @@ const tablesOfParameters = (() => {
     const { element } = text;
     const { data } = study;
 
+    /** Of rates no term is in seconds. */
+    const SECONDS = objective.hasTimes ? "s" : "";
+
     const NAMES = {
         ...Object.fromEntries(
             data.parameters.table.map(({ name, symbol, meaning, unit }) => [
@@ -12,11 +15,11 @@ const tablesOfParameters = (() => {
         ),
         iterations: ["I", "iterations of the shared loop", ""],
         hardware_contexts: ["H", "hardware contexts of the host", ""],
-        exposed_transfer_s: ["exposed", "first and last block of an off-load on their memory", "s"],
+        exposed_transfer_s: ["exposed", "first and last block of an off-load on their memory", SECONDS],
         demand: ["demand", "bytes that an APU streams in a second of T_APU", "B/s"],
         bandwidth: ["bandwidth", "bytes that a memory delivers in a second", "B/s"],
         memories: ["memories", "memories of that bandwidth", ""],
-        work_growth_s: ["growth", "work that every further APU of a thread adds", "s"],
+        work_growth_s: ["growth", "work that every further APU of a thread adds", SECONDS],
     };
 
     function written(value, unitOfTerm) {

@@ -20,7 +20,8 @@ const whatIf = (() => {
     const HARDLY_MORE = Math.exp(0.01);
 
     const base = rank(given);
-    const MOST_APUS = Math.max(4096, given.apus);
+    /** What another objective makes of a time is known of this page's configurations alone. */
+    const MOST_APUS = objective.isMeasured ? Math.max(4096, given.apus) : given.apus;
     const SHOWN = 10;
 
     /** The place of a configuration, or of the one of this page that is nearest in log m and log p. */
@@ -41,27 +42,35 @@ const whatIf = (() => {
     }
 
     /**
-     * Every configuration in question with its times, in the order of choice: with runs, those of this
-     * page, unless more APUs are asked for than are given.
+     * Every configuration in question with its times and products, in the order of choice: with runs, and
+     * where the objective has factors, those of this page, unless more APUs are asked for than are given.
      */
     function rank(model) {
         const all = equations.rank(model);
+        const isOfPage = study.hasRuns || !objective.isMeasured;
         const isShown = ({ m, p }) =>
-            !study.hasRuns || model.apus > given.apus || study.places.has(`${m},${p}`);
+            !isOfPage || model.apus > given.apus || study.places.has(`${m},${p}`);
+        // With runs, what the page ranks by has the factor of its configuration in it.
+        const ofKey = (m, p) => (study.hasRuns ? 1 : objective.factor(m, p));
         const rows = all.m
             .map((m, k) => ({ k, m, p: all.p[k], time: all.time_s[k] }))
             .filter(isShown)
             .map(({ k, m, p, time }) => ({
                 ...{ k, m, p },
                 time: time * factor(believed_s, m, p),
-                key: time * factor(ranked_by_s, m, p),
+                product: time * factor(believed_s, m, p) * objective.factor(m, p),
+                key: time * factor(ranked_by_s, m, p) * ofKey(m, p),
             }));
         const ranked = inOrderOfChoice(rows);
+        const refined_s = all.refined_s && ranked.map(({ k }) => all.refined_s[k]);
         return {
             m: ranked.map(({ m }) => m),
             p: ranked.map(({ p }) => p),
             time_s: ranked.map(({ time }) => time),
-            refined_s: all.refined_s && ranked.map(({ k }) => all.refined_s[k]),
+            product: ranked.map(({ product }) => product),
+            refined_s,
+            refined_product:
+                refined_s && ranked.map(({ m, p }, k) => refined_s[k] * objective.factor(m, p)),
         };
     }
 
@@ -71,12 +80,12 @@ const whatIf = (() => {
      */
     function inOrderOfChoice(rows) {
         const sorted = rows.sort((a, b) => a.key - b.key || a.m - b.m || a.p - b.p);
-        const alike = new Map(sorted.map(({ time }) => [printed(time), []]));
-        for (const row of sorted) alike.get(printed(row.time)).push(row);
+        const alike = new Map(sorted.map(({ product }) => [printed(product), []]));
+        for (const row of sorted) alike.get(printed(row.product)).push(row);
         const isTaken = new Set();
         return sorted.flatMap((first) => {
             if (isTaken.has(first)) return [];
-            const left = alike.get(printed(first.time)).filter((row) => !isTaken.has(row));
+            const left = alike.get(printed(first.product)).filter((row) => !isTaken.has(row));
             const tied = left.filter(({ key }) => key <= first.key * HARDLY_MORE);
             for (const row of tied) isTaken.add(row);
             return tied.sort(byCores);
@@ -228,51 +237,69 @@ const whatIf = (() => {
         return values.every((value) => value > 0);
     }
 
-    /** The place of the least refined time in a ranking, of equal ones the fewest cores; null where there is none. */
-    function leastRefined({ m, p, refined_s }) {
-        if (!refined_s) return null;
-        const least = printed(refined_s.reduce((one, other) => Math.min(one, other)));
-        const tied = refined_s.flatMap((time, k) =>
-            printed(time) === least ? [{ k, m: m[k], p: p[k] }] : [],
-        );
-        return tied.sort(byCores)[0].k;
+    /** The place of the choice in a ranking: the first or, within a tolerance of it, the fewest cores. */
+    function chosen({ m, p, product }) {
+        const most = product[0] * (1 + (objective.tolerance ?? 0));
+        const isNear = (k) => k === 0 || (objective.tolerance !== null && product[k] <= most);
+        return cheapest(m, p, isNear);
+    }
+
+    /** The place of the best by the refined model, of equal ones the fewest cores; null where there is none. */
+    function leastRefined({ m, p, refined_product: products }) {
+        if (!products) return null;
+        const least = printed(products.reduce((one, other) => Math.min(one, other)));
+        return cheapest(m, p, (k) => printed(products[k]) === least);
+    }
+
+    /** Of the places at which something holds, the one with the fewest cores. */
+    function cheapest(m, p, holds) {
+        const places = m.map((each, k) => ({ k, m: each, p: p[k] })).filter(({ k }) => holds(k));
+        return places.sort(byCores)[0].k;
     }
 
     /** What comes out for each model: best as given, best now, and the old choice now. */
     function outcomes(model, ranking) {
         const of = [
-            { name: RANKED, key: "time_s", before: 0, now: 0, time: timeOf },
+            { name: RANKED, key: "product", before: chosen(base), now: chosen(ranking), time: timeOf },
         ];
         if (ranking.refined_s && base.refined_s) {
             of.push({
                 name: "refined model",
-                key: "refined_s",
+                key: "refined_product",
                 before: leastRefined(base),
                 now: leastRefined(ranking),
                 time: equations.refinedTime,
             });
         }
         return of.map(({ name, key, before, now, time }) => {
-            const old = { m: base.m[before], p: base.p[before], time: base[key][before] };
-            const best = { m: ranking.m[now], p: ranking.p[now], time: ranking[key][now] };
+            const old = { m: base.m[before], p: base.p[before], product: base[key][before] };
+            const best = { m: ranking.m[now], p: ranking.p[now], product: ranking[key][now] };
             const isFeasible = old.m * old.p <= model.apus;
-            const keeping = isFeasible ? time(model, old.m, old.p) : null;
+            const keeping = isFeasible
+                ? time(model, old.m, old.p) * objective.factor(old.m, old.p)
+                : null;
             return { name, old, best, keeping };
         });
     }
 
     /** A sentence for people and screen readers. */
     function sentence({ name, old, best, keeping }) {
+        const { amount, shown, isTime } = objective;
         const pair = text.pair(best.m, best.p);
-        const ratio = text.digits(best.time / old.time);
-        // Given runs, what is known better goes before what may be faster.
-        const isFirst = study.hasRuns && name === RANKED;
-        const start = `By ${name === RANKED ? name : `the ${name}`} ${pair} is now ${isFirst ? "the choice" : "the fastest"}, ${text.seconds(best.time)}: ${ratio} times as long as ${text.pair(old.m, old.p)} as given, ${text.seconds(old.time)}.`;
+        const ratio = text.digits(amount(best.product) / amount(old.product));
+        // Given runs, what is known better goes before what may be faster; so do fewer cores.
+        const isFirst = name === RANKED && (study.hasRuns || objective.tolerance !== null);
+        const most = objective.isMeasured ? "the fastest" : "the best";
+        const times = isTime ? "times as long as" : `times the ${objective.name} of`;
+        const start = `By ${name === RANKED ? name : `the ${name}`} ${pair} is now ${isFirst ? "the choice" : most}, ${shown(best.product)}: ${ratio} ${times} ${text.pair(old.m, old.p)} as given, ${shown(old.product)}.`;
         if (best.m === old.m && best.p === old.p) return `${start} The choice stays the same.`;
         if (keeping === null) return `${start} The choice as given needs more APUs than there are.`;
-        const lost = (keeping - best.time) / best.time;
-        const howMuch = `${text.percent(Math.abs(lost))} ${lost < 0 ? "less, but that is less sure" : "more"}`;
-        return `${start} Keeping ${text.pair(old.m, old.p)} would take ${text.seconds(keeping)}, ${howMuch}.`;
+        const lost = amount(keeping) / amount(best.product) - 1;
+        const isBetter = keeping < best.product;
+        const than = objective.tolerance === null ? "that is less sure" : "with more cores";
+        const howMuch = `${text.percent(Math.abs(lost))} ${lost < 0 ? "less" : "more"}${isBetter ? `, but ${than}` : ""}`;
+        const make = isTime ? "take" : "make it";
+        return `${start} Keeping ${text.pair(old.m, old.p)} would ${make} ${shown(keeping)}, ${howMuch}.`;
     }
 
     let result = null;

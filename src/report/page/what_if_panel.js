@@ -215,7 +215,7 @@ const whatIfPanel = (() => {
         const result = whatIf.compute();
         const sentences = result.isChanged
             ? [...result.outcomes.map(whatIf.sentence), whatIf.beyond(result)]
-            : ["Nothing is changed: these are the times as given."];
+            : [`Nothing is changed: these are the ${objective.isTime ? "times" : "amounts"} as given.`];
         say(sentences.filter(Boolean));
         message.closest("section").classList.toggle("unchanged", !result.isChanged);
         ranking.replaceChildren(topTable(result));
@@ -231,30 +231,42 @@ const whatIfPanel = (() => {
     /** The first of the new ranking, with their places as given. */
     function topTable({ ranking: now }) {
         const places = new Map(base.m.map((m, k) => [`${m},${base.p[k]}`, k]));
-        const unit = text.commonUnit(now.time_s.slice(0, whatIf.SHOWN));
+        const first = (column) => column.slice(0, whatIf.SHOWN);
+        const unit = objective.unitOf(first(now.product));
+        const unitOfTimes = text.commonUnit(first(now.time_s));
+        const cell = (value, { factor }, inWords) =>
+            element("td", { title: inWords, "data-value": value }, text.digits(value / factor));
+        const amount = (product) => {
+            const value = objective.amount(product);
+            const of = objective.isTime ? "s" : (objective.unit ?? "");
+            return cell(value, unit, `${value} ${of}`.trim());
+        };
+        // What was measured stands beside what is made of it.
+        const hasTimes = objective.hasTimes && !objective.isMeasured;
         const time = (seconds) =>
-            element(
-                "td",
-                { title: `${seconds} s`, "data-value": seconds },
-                text.digits(seconds / unit.factor),
-            );
-        const first = now.m.slice(0, whatIf.SHOWN).map((m, k) => {
+            hasTimes ? cell(seconds, unitOfTimes, `${seconds} s`) : null;
+        const rows = first(now.m).map((m, k) => {
             const before = places.get(`${m},${now.p[k]}`);
             return element(
                 "tr",
                 {},
                 element("td", {}, String(k + 1)),
                 element("td", {}, text.pair(m, now.p[k]), beyondMark(m, now.p[k])),
+                amount(now.product[k]),
                 time(now.time_s[k]),
-                now.refined_s ? time(now.refined_s[k]) : null,
+                now.refined_s ? amount(now.refined_product[k]) : null,
                 element("td", {}, before === undefined ? noRank(m, now.p[k]) : text.count(before + 1)),
             );
         });
         const titles = [
             "rank",
             "(m, p)",
-            `${whatIf.RANKED} [${unit.name}]`,
-            now.refined_s && `refined [${unit.name}]`,
+            objective.titled(
+                objective.isTime ? whatIf.RANKED : `${objective.name}, ${whatIf.RANKED}`,
+                unit,
+            ),
+            hasTimes && objective.titled("time", unitOfTimes),
+            now.refined_s && objective.titled("refined", unit),
             "rank as given",
         ];
         return element(
@@ -263,7 +275,7 @@ const whatIfPanel = (() => {
             element(
                 "caption",
                 {},
-                study.hasRuns
+                study.hasRuns || !objective.isTime
                     ? `The first of ${text.count(now.m.length)} configurations, in the order of choice`
                     : `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of ${whatIf.RANKED}`,
             ),
@@ -276,8 +288,23 @@ const whatIfPanel = (() => {
                     titles.filter(Boolean).map((title) => element("th", { scope: "col" }, title)),
                 ),
             ),
-            element("tbody", {}, first),
+            element("tbody", {}, rows),
         );
+    }
+
+    /** What is to be known before anything is changed. */
+    function notes() {
+        const more =
+            "More APUs bring in what lies beyond the timed m and p, where it is taken to be as far off as at their border.";
+        const ofRuns =
+            "Each time is that of equation 11 with the changed terms, as far off as the runs have it now.";
+        const ofRates = `Runs are ${objective.runs}: the terms are parts of the time of one unit of work, in the inverse of that unit.`;
+        const ofFactors = `${objective.name} is worked out for the configurations of this page alone, so no more than ${text.count(given.apus)} APUs can be asked about.`;
+        return [
+            study.hasRuns && (objective.isMeasured ? `${ofRuns} ${more}` : ofRuns),
+            !objective.hasTimes && ofRates,
+            !objective.isMeasured && ofFactors,
+        ].filter(Boolean);
     }
 
     function create(parent) {
@@ -312,11 +339,7 @@ const whatIfPanel = (() => {
         }
         controls.append(reset);
         const results = element("div", { class: "what-if-results" }, message, ranking, curves);
-        if (study.hasRuns) {
-            const note =
-                "Each time is that of equation 11 with the changed terms, as far off as the runs have it now. More APUs bring in what lies beyond the timed m and p, where it is taken to be as far off as at their border.";
-            parent.append(element("p", { class: "note" }, note));
-        }
+        for (const note of notes()) parent.append(element("p", { class: "note" }, note));
         parent.append(element("div", { class: "what-if" }, controls, results));
         whatIf.set(whatIf.fromHash(location.hash) ?? whatIf.state());
         whatIf.compute();

@@ -1,14 +1,14 @@
-// The small plot of the what-if panel: the least time for each m, as given and with changed terms.
+// The small plot of the what-if panel: the best for each m, as given and with changed terms.
 const whatIfPlot = (() => {
     const { base } = whatIf;
 
-    /** The least time over p for each m, as [{m, p, time}]. */
+    /** The least product over p for each m, as [{m, p, product}]. */
     function leastByM({ m, p, ...columns }, key) {
         const best = new Map();
         m.forEach((each, k) => {
-            const time = columns[key][k];
-            if (!best.has(each) || time < best.get(each).time)
-                best.set(each, { m: each, p: p[k], time });
+            const product = columns[key][k];
+            if (!best.has(each) || product < best.get(each).product)
+                best.set(each, { m: each, p: p[k], product });
         });
         return [...best.values()].sort((a, b) => a.m - b.m);
     }
@@ -21,13 +21,13 @@ const whatIfPlot = (() => {
                 name: `as given, ${whatIf.RANKED}`,
                 series: "given",
                 mark: "square",
-                of: leastByM(base, "time_s"),
+                of: leastByM(base, "product"),
             },
             {
                 name: `what if, ${whatIf.RANKED}`,
                 series: "equation-11",
                 mark: "diamond",
-                of: leastByM(now, "time_s"),
+                of: leastByM(now, "product"),
             },
         ];
         if (now.refined_s) {
@@ -35,7 +35,7 @@ const whatIfPlot = (() => {
                 name: "what if, refined model",
                 series: "refined",
                 mark: "triangle",
-                of: leastByM(now, "refined_s"),
+                of: leastByM(now, "refined_product"),
             });
         }
         return found;
@@ -43,21 +43,22 @@ const whatIfPlot = (() => {
 
     /** A chart that draws the result at hand. */
     function create(parent) {
+        const best = `${objective.isMost ? "Largest" : "Least"} ${objective.name}`;
         return charts.create(parent, {
-            title: "Least time for each m, over its p",
+            title: `${best} for each m, over its p`,
             isWide: true,
-            description:
-                "The least time over p for each number of host threads, as given and with the changed terms.",
+            description: `${best} over p for each number of host threads, as given and with the changed terms.`,
             legend: curves().map((curve) => ({ ...curve, isLine: true })),
             onPick: study.select,
             draw(canvas) {
                 const height = 270;
                 const shown = curves();
                 const all = shown.flatMap(({ of }) => of);
-                const times = all.map(({ time }) => time).filter((time) => time > 0);
-                const unit = text.commonUnit(times);
+                const products = all.map(({ product }) => product).filter((it) => it > 0);
+                const amounts = products.map(objective.amount);
+                const unit = objective.unitOf(products);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
-                const y = axes.scale("log", axes.roomy(axes.extent(times), "log"), [
+                const y = axes.scale("log", axes.roomy(axes.extent(amounts), "log"), [
                     area.bottom,
                     area.top,
                 ]);
@@ -70,7 +71,7 @@ const whatIfPlot = (() => {
                 ]);
                 axes.draw(canvas.layer, {
                     x: { scale: x, label: "host threads m", isWhole: true },
-                    y: { scale: y, label: `time [${unit.name}]`, factor: unit.factor },
+                    y: { scale: y, label: objective.titled(objective.name, unit), factor: unit.factor },
                     area,
                 });
                 const hits = shown.flatMap((curve) => draw(canvas, curve, x, y));
@@ -80,7 +81,8 @@ const whatIfPlot = (() => {
     }
 
     function draw(canvas, { name, series, mark, of }, x, y) {
-        const at = ({ m, time }) => [x.at(m), y.at(Math.max(time, y.domain[0]))];
+        const height = ({ product }) => y.at(Math.max(objective.amount(product), y.domain[0]));
+        const at = (each) => [x.at(each.m), height(each)];
         const r = of.length > 60 ? 2 : 3.5;
         canvas.layer.append(
             charts.line(series, of.map(at)),
@@ -90,7 +92,7 @@ const whatIfPlot = (() => {
             x: at(each)[0],
             y: at(each)[1],
             index: study.places.get(`${each.m},${each.p}`) ?? null,
-            tip: () => [`${name}: ${text.pair(each.m, each.p)}`, text.seconds(each.time)],
+            tip: () => [`${name}: ${text.pair(each.m, each.p)}`, objective.shown(each.product)],
         }));
     }
 

@@ -1,0 +1,5 @@
+// A page of words, tables and pictures that stand as they are, and of what-if.
+document.body.append(charts.tip, charts.spoken);
+for (const section of document.querySelectorAll("[data-scripted]")) section.hidden = false;
+whatIfSection.draw(document.querySelector("#what-if .body"));
+charts.spoken.textContent = "";
