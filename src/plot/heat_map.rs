@@ -47,8 +47,8 @@ pub(super) struct Content<'a> {
 
 impl Content<'_> {
     fn best(&self) -> &Cell {
-        let order = |cell: &Cell| self.measure.order(cell.time);
-        let best = self.cells.iter().min_by(|one, other| order(one).total_cmp(&order(other)));
+        let all = self.cells.iter().map(|cell| (cell.time, (cell.m, cell.p)));
+        let best = self.measure.best_of(all).map(|place| &self.cells[place]);
         best.expect("invariant: a map has cells")
     }
 

@@ -57,6 +57,23 @@ impl Measure {
         if matches!(self.name.as_str(), "time" | "rate") { "fastest" } else { "best" }
     }
 
+    /// The place of the best among numbers of configurations (m, p): of those that are the same by the four
+    /// digits that are printed, the one with the fewest cores, then the fewest m, as every choice is.
+    pub(super) fn best_of(
+        &self,
+        all: impl Iterator<Item = (f64, (u32, u32))> + Clone,
+    ) -> Option<usize> {
+        let order = |one: &f64, other: &f64| self.order(*one).total_cmp(&self.order(*other));
+        let best = all.clone().map(|(number, _)| number).min_by(order)?;
+        let printed = |number: f64| format!("{number:.3e}");
+        let shown = printed(best);
+        let is_tied = |number: f64| (number / best - 1.0).abs() < 2e-3 && printed(number) == shown;
+        let tied = all.enumerate().filter(|(_, (number, _))| *number == best || is_tied(*number));
+        let cores =
+            |(_, (_, (m, p))): &(usize, (f64, (u32, u32)))| (u64::from(*m) * u64::from(*p), *m);
+        tied.min_by_key(cores).map(|(place, _)| place)
+    }
+
     /// A number by which the better comes first.
     pub(super) fn order(&self, number: f64) -> f64 {
         match self.better {
@@ -82,6 +99,10 @@ mod tests {
         assert_eq!(rates.title(111.8), "rate [ns/day]");
         assert_eq!((rates.words(111.84), rates.factor(0.5)), ("111.8 ns/day".into(), 1.0));
         assert!(rates.order(2.0) < rates.order(1.0));
+        // All but the last print as 9.999.
+        let all = [(9.9991, (4, 2)), (9.9986, (4, 1)), (9.999, (2, 2)), (9.99, (1, 1))];
+        assert_eq!(rates.best_of(all.into_iter()), Some(2));
+        assert_eq!(times.best_of(all.into_iter()), Some(3));
         let unknown = Measure { name: "time/m".into(), unit: Some(String::new()), ..times };
         assert_eq!((unknown.title(1.0), unknown.words(0.25)), ("time/m".into(), "0.2500".into()));
     }

@@ -198,14 +198,17 @@ impl Panel<'_> {
         best::draw(scene, measured.into_iter().chain(predicted).collect(), &self.frame.data);
     }
 
-    /// The first of the fastest points, by the time of that kind.
+    /// The fastest of the points, by the time of that kind.
     fn best(&self, kind: &str, color: Color, time: impl Fn(&Point) -> Option<f64>) -> Option<Best> {
         let measure = &self.times.measure;
-        let order = |number: f64| measure.order(number);
-        let times = self.points().iter().enumerate();
-        let times = times.filter_map(|(index, point)| Some((index, time(point)?)));
-        let (index, time) =
-            times.min_by(|(_, one), (_, other)| order(*one).total_cmp(&order(*other)))?;
+        let timed = self.points().iter().enumerate();
+        let timed = timed.filter_map(|(index, point)| Some((index, time(point)?)));
+        let timed: Vec<(usize, f64)> = timed.collect();
+        let of = |&(index, time): &(usize, f64)| {
+            let Point { m, p, .. } = self.points()[index];
+            (time, (m, p))
+        };
+        let (index, time) = timed[measure.best_of(timed.iter().map(of))?];
         let Point { m, p, .. } = self.points()[index];
         let name = format!("{kind} best ({m}, {p}) {}", measure.words(time));
         Some(Best { at: self.at(index, time), name, color })
