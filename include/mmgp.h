@@ -20,15 +20,15 @@
  *     mmgp_add_sample(model, best.m, best.p, seconds, NULL);
  *     mmgp_free(model);
  *
- * Parameters of rates (`mmgp fit --rate`) have no seconds: mmgp_rate_unit says so, and what their rates
- * are in. Every time_s, low_s and high_s is then the time of one unit of work, the inverse of a rate, in
- * the inverse of its unit (days per ns, of ns/day): 1/time_s is the rate, the least time is the largest
- * rate, and what mmgp_add_sample takes is 1/rate as well.
+ * Parameters of rates (`mmgp fit --rate`) or of amounts (`mmgp fit --objective joules`) have no seconds:
+ * mmgp_unit says what every time_s, low_s and high_s is in. Of rates it is the time of one unit of work, the
+ * inverse of a rate ("1/(ns/day)"): 1/time_s is the rate, the least time is the largest rate, and what
+ * mmgp_add_sample takes is 1/rate as well. Of amounts it is the amount ("joules").
  *
  * Build the library: cargo build --release --example mmgp
  * Link: cc program.c -I include -L target/release/examples -lmmgp
  *
- * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_rate_unit, mmgp_samples and mmgp_add_sample
+ * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_unit, mmgp_samples and mmgp_add_sample
  * may be called on the same model by any number of threads at once. All but the last wait for nobody; each
  * sees the model either before or after a sample, never between. The first question after samples takes
  * them in, which costs it some microseconds for each (m, p) that was ever run; questions that other
@@ -142,9 +142,9 @@ mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_c
 mmgp_status mmgp_add_sample(mmgp_model *model, uint32_t m, uint32_t p, double time_s,
                             double *surprise);
 
-/* The unit of the rates that the parameters are of, such as "ns/day", in UTF-8; null where they are of times
- * in seconds, and for a null model. It lives as long as the model. */
-const char *mmgp_rate_unit(const mmgp_model *model);
+/* The unit of all times of the model in UTF-8, such as "1/(ns/day)" or "joules"; null where they are seconds, and
+ * for a null model. It lives as long as the model. */
+const char *mmgp_unit(const mmgp_model *model);
 
 /* APUs of the parameters, and runs learnt from; 0 for a null model. */
 uint32_t mmgp_apus(const mmgp_model *model);

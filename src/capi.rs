@@ -252,13 +252,13 @@ unsafe fn load(
     let noise = if options.noise == 0.0 { 0.02 } else { options.noise };
     let beforehand = Beforehand { noise, unknown_error: options.unknown_error };
     let apus = parameters.apus;
-    let rate_unit = parameters.quantity.rate().map(CString::new).transpose();
-    let has_zero = |_| failed(BAD_INPUT, format_args!("the unit of the rates has a zero inside"));
-    let rate_unit = rate_unit.map_err(has_zero)?;
+    let unit = parameters.quantity.unit_of_terms().map(CString::new).transpose();
+    let has_zero = |_| failed(BAD_INPUT, format_args!("the unit of the runs has a zero inside"));
+    let unit = unit.map_err(has_zero)?;
     let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
     let online = Online::new(&parameters, beforehand, last_m)?;
     let misfit = Misfit::of(&parameters, last_m)?;
-    let loaded = Box::into_raw(Box::new(Model::new((apus, rate_unit), online, misfit)));
+    let loaded = Box::into_raw(Box::new(Model::new((apus, unit), online, misfit)));
     // SAFETY: not null, and the caller's to be written.
     unsafe { store(model, "model", loaded) }
 }
@@ -354,14 +354,14 @@ pub unsafe extern "C" fn mmgp_apus(model: *const Model) -> u32 {
     unsafe { model.as_ref() }.map_or(0, Model::apus)
 }
 
-/// `mmgp_rate_unit`: the unit of the rates that the parameters are of; null of times, and of a null model.
+/// `mmgp_unit`: the unit of all times; null of seconds, and of a null model.
 ///
 /// # Safety
 /// `model` is null or loaded.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn mmgp_rate_unit(model: *const Model) -> *const c_char {
+pub unsafe extern "C" fn mmgp_unit(model: *const Model) -> *const c_char {
     // SAFETY: by the condition above.
-    let unit = unsafe { model.as_ref() }.and_then(Model::rate_unit);
+    let unit = unsafe { model.as_ref() }.and_then(Model::unit);
     unit.map_or(std::ptr::null(), CStr::as_ptr)
 }
 

@@ -19,7 +19,7 @@ pub use choice::{Choice, Limits};
 /// `mmgp_model`: a loaded model.
 pub struct Model {
     apus: u32,
-    rate_unit: Option<CString>,
+    unit: Option<CString>,
     /// Whether a sample can change anything.
     learns: bool,
     totals: usize,
@@ -108,13 +108,13 @@ impl fmt::Display for Refusal {
 
 impl Model {
     /// Publishes what `online` knows, for a machine of so many APUs, beside what is known of its
-    /// misfit; of rates, which have a unit, what it knows is the time of one unit of work.
-    pub fn new((apus, rate_unit): (u32, Option<CString>), online: Online, misfit: Misfit) -> Self {
+    /// misfit; its times are in that unit, or in seconds.
+    pub fn new((apus, unit): (u32, Option<CString>), online: Online, misfit: Misfit) -> Self {
         let learns = online.covariance().iter().any(|&variance| variance != 0.0);
         let copies = [Bits::of_size(&online), Bits::of_size(&online)];
         Self {
             apus,
-            rate_unit,
+            unit,
             learns,
             totals: online.values().len(),
             misfit,
@@ -129,9 +129,9 @@ impl Model {
         self.apus
     }
 
-    /// The unit of the rates that the parameters are of; `None` of times in seconds.
-    pub fn rate_unit(&self) -> Option<&CStr> {
-        self.rate_unit.as_deref()
+    /// The unit of its times; `None` of seconds.
+    pub fn unit(&self) -> Option<&CStr> {
+        self.unit.as_deref()
     }
 
     /// How many runs it has learnt from.

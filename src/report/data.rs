@@ -7,10 +7,9 @@ use super::provenance::Provenance;
 use crate::belief::Basis;
 use crate::decide::{Configuration, Measured, Ranking};
 use crate::models::Parameters;
-use crate::models::quantity::Quantity;
 use crate::models::terms::{Per, Term};
-use crate::objective::Direction;
 use crate::plot::benchmarks::Panel;
+use crate::quantity::Direction;
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
 
@@ -90,8 +89,8 @@ struct Best<'a> {
     is_measured: bool,
     /// What runs are: `times`, `rates in ns/day`.
     runs: String,
-    /// Whether they are times in seconds.
-    has_times: bool,
+    /// What the terms are, where they are no seconds.
+    terms: Option<String>,
     /// What may be given up for fewer cores, relative to the best.
     tolerance: Option<f64>,
     /// What the time of each configuration is multiplied by so that the least product is the best.
@@ -108,15 +107,11 @@ impl<'a> Best<'a> {
             is_most: objective.direction() == Direction::Most,
             is_measured: objective.is_measured(),
             runs: objective.quantity().to_string(),
-            has_times: is_of_times(objective.quantity()),
+            terms: objective.quantity().said_of_terms(),
             tolerance: objective.tolerance(),
             factor: ranking.configurations.iter().map(|it| objective.factor(it.mapping)).collect(),
         }
     }
-}
-
-fn is_of_times(quantity: &Quantity) -> bool {
-    *quantity == Quantity::Time
 }
 
 #[derive(Serialize)]
@@ -165,7 +160,7 @@ impl TermRow {
             meaning,
             unit: match term.unit() {
                 "1" => "",
-                _ if !is_of_times(&parameters.quantity) => "",
+                _ if !parameters.quantity.is_time() => "",
                 unit => unit,
             },
             over_m: term.is_over_m(),

@@ -106,7 +106,7 @@ static void check_published(void)
     double time_s;
     CHECK(mmgp_load("pbpi-qs20", NULL, &model) == MMGP_OK);
     CHECK(mmgp_apus(model) == 16 && mmgp_samples(model) == 0);
-    CHECK(!mmgp_rate_unit(model) && !mmgp_rate_unit(NULL));
+    CHECK(!mmgp_unit(model) && !mmgp_unit(NULL));
     /* 1.28*1.3 + 370/16 + 1.72 + 4*0.8 + 20000*118e-6 + 2.07e-6 */
     CHECK(mmgp_time(model, 4, 4, &time_s) == MMGP_OK);
     CHECK(fabs(time_s - 32.06900207) < 1e-9);
@@ -130,7 +130,7 @@ static void check_rates(void)
     mmgp_model *model;
     mmgp_choice choice;
     CHECK(mmgp_load_text(text, strlen(text), NULL, &model) == MMGP_OK);
-    CHECK(mmgp_rate_unit(model) && !strcmp(mmgp_rate_unit(model), "ns/day"));
+    CHECK(mmgp_unit(model) && !strcmp(mmgp_unit(model), "1/(ns/day)"));
     CHECK(mmgp_best(model, NULL, &choice) == MMGP_OK);
     /* 0.01 and 0.04/4 days per ns: 50 ns/day. */
     CHECK(choice.m * choice.p == 4 && fabs(1.0 / choice.time_s - 50.0) < 1e-9);

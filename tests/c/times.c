@@ -2,6 +2,7 @@
  * Of rates the first line is "rate UNIT", and what follows M P is the rate. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mmgp.h"
 
@@ -14,16 +15,16 @@ int main(int count, char **arguments)
         fprintf(stderr, "%s\n", mmgp_message());
         return 1;
     }
-    const char *unit = mmgp_rate_unit(model);
+    const char *unit = mmgp_unit(model);
     if (unit)
-        printf("rate %s\n", unit);
+        printf("unit %s\n", unit);
     printf("best %" PRIu32 " %" PRIu32 "\n", best.m, best.p);
     uint32_t apus = mmgp_apus(model);
     for (uint32_t m = 1; m <= apus; m++)
         for (uint32_t p = 1; m * p <= apus; p++) {
             double time_s;
             if (mmgp_time(model, m, p, &time_s) == MMGP_OK)
-                printf("%" PRIu32 " %" PRIu32 " %.17g\n", m, p, unit ? 1.0 / time_s : time_s);
+                printf("%" PRIu32 " %" PRIu32 " %.17g\n", m, p, unit && !strncmp(unit, "1/(", 3) ? 1.0 / time_s : time_s);
         }
     mmgp_free(model);
     return 0;

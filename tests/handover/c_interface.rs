@@ -81,7 +81,7 @@ fn a_program_in_c_is_told_the_unit_of_rates_and_gets_the_rates_of_predict() {
     let rows: Vec<Vec<&str>> =
         predicted.lines().skip(1).map(|it| it.split(',').collect()).collect();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("rate ns/day"));
+    assert_eq!(lines.next(), Some("unit 1/(ns/day)"));
     assert_eq!(lines.next(), Some(format!("best {} {}", rows[0][1], rows[0][2]).as_str()));
     for row in rows {
         let begin = format!("{} {} ", row[1], row[2]);

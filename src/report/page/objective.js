@@ -3,7 +3,7 @@
 const objective = (() => {
     const told = study.data.objective ?? {
         ...{ name: "time", unit: null, is_time: true, is_most: false, is_measured: true },
-        ...{ runs: "times", has_times: true, tolerance: null, factor: null },
+        ...{ runs: "times", terms: null, tolerance: null, factor: null },
     };
 
     /** The factor of a configuration of this page; null of all others, unless it is 1. */
@@ -35,7 +35,8 @@ const objective = (() => {
         isMost: told.is_most,
         isMeasured: told.is_measured,
         runs: told.runs,
-        hasTimes: told.has_times,
+        hasTimes: !told.terms,
+        terms: told.terms,
         tolerance: told.tolerance,
         factor,
         amount,

@@ -298,11 +298,11 @@ const whatIfPanel = (() => {
             "More APUs bring in what lies beyond the timed m and p, where it is taken to be as far off as at their border.";
         const ofRuns =
             "Each time is that of equation 11 with the changed terms, as far off as the runs have it now.";
-        const ofRates = `Runs are ${objective.runs}: the terms are parts of the time of one unit of work, in the inverse of that unit.`;
+        const ofRates = `Runs are ${objective.runs}: the terms are ${objective.terms}.`;
         const ofFactors = `${objective.name} is worked out for the configurations of this page alone, so no more than ${text.count(given.apus)} APUs can be asked about.`;
         return [
             study.hasRuns && (objective.isMeasured ? `${ofRuns} ${more}` : ofRuns),
-            !objective.hasTimes && ofRates,
+            objective.terms && ofRates,
             !objective.isMeasured && ofFactors,
         ].filter(Boolean);
     }
