@@ -113,7 +113,7 @@ fn predict_doubts_what_fit_doubts_of_the_same_runs() {
     let doubts = [
         (
             "far.csv",
-            "(4, 4) has 10.00 ms, less than a fifth of the core time of any smaller configuration",
+            "(4, 4) took 10.00 ms, less than a fifth of the core time of any smaller configuration",
         ),
         ("copies.csv", "more processes change nothing at any p"),
     ];

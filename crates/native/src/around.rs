@@ -129,7 +129,7 @@ impl<'a> Around<'a> {
 }
 
 /// Units of no wall time, in small letters.
-const NO_TIMES: &str = "cycles kcycles mcycles ticks jiffies ps fs db b kb mb gb tb kib mib gib byte bytes \
+const NO_TIMES: &str = "cycles kcycles mcycles ticks jiffies ps db b kb mb gb tb kib mib gib byte bytes \
     gf tf pf j kj mj wh kwh joule joules w kw mw watt watts volt volts celsius \u{b0}c rpm";
 
 fn is_no_time(word: &str) -> bool {
