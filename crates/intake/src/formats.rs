@@ -1,5 +1,6 @@
 //! The formats that tables come in.
 
+mod blocks;
 mod commands;
 mod delimited;
 mod extrap;
@@ -20,7 +21,7 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     let paths: Vec<String> = columns.all().map(Into::into).collect();
     let sheet = match json::sheet(source, &paths)? {
         Some(sheet) => sheet,
-        None => delimited::sheet(source)?,
+        None => blocks::with_blocks(delimited::sheet(source)?)?,
     };
     commands::with_commands(long::of_time(sheet)?)
 }

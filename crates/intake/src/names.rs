@@ -90,7 +90,7 @@ const CIRCUMSTANCES: &str = "timestamp date datetime when day starttime start st
     end endtime ended endedat submit submittime jobid id uuid pid host hostname hosts nodename nodelist \
     user username comment comments note notes remark remarks seq send receive logfile log logpath \
     jobname gitcommit commit sha partition cluster account stdout stderr index lineno utctime localtime \
-    datum";
+    datum blockinfile";
 
 /// The lists, in the order in which a name is looked for.
 const LISTS: [(Role, &str); 13] = [

@@ -22,7 +22,9 @@ pub fn values(source: &Source, column: &str, claims: &Claims) -> Result<Vec<Stri
     let mut values = BTreeSet::new();
     sheet.rows.visit(&mut |row| {
         let text = &row[place].text;
-        if !text.is_empty() && !values.contains(text.as_ref()) {
+        // The names of the columns may stand above each block of rows.
+        let is_name = *text == sheet.columns[place].name;
+        if !text.is_empty() && !is_name && !values.contains(text.as_ref()) {
             values.insert(text.to_string());
         }
         match values.len() > MOST {

@@ -216,3 +216,51 @@ fn of_the_quantities_of_a_long_table_the_time_counts() {
     let none = read(&text.replace(",time,", ",energy,"));
     assert!(none.contains("none of which is called as a time is"), "{none}");
 }
+
+/// A table of two blocks, with what stands above each, the second three times as slow.
+fn blocks(above: [&str; 2], between: &str) -> String {
+    let rows = |factor: f64| -> String {
+        let times = [(1, 1, 8.0), (1, 2, 4.0), (2, 2, 2.0)];
+        times.iter().map(|(m, p, time)| format!("{m} {p} {}\n", time * factor)).collect()
+    };
+    format!("{}{}{between}{}{}", above[0], rows(1.0), above[1], rows(3.0))
+}
+
+#[test]
+fn blocks_of_rows_may_be_of_other_programs() {
+    let header = "# ranks threads time\n";
+    for (text, asked) in [
+        (blocks([header, ""], "\n\n"), "\"block in file\", which has 2 values (1, 2)"),
+        (blocks([header, "# second\n"], ""), "\"title\", which has 2 values (block 1, second)"),
+        (
+            blocks(["# N=10\n# ranks threads time\n", "# N=20\n# ranks threads time\n"], "\n"),
+            "\"N\", which has 2 values (10, 20)",
+        ),
+        (
+            blocks(["ranks threads time\n", "ranks threads time\n"], ""),
+            "\"block in file\", which has 2 values (1, 2)",
+        ),
+    ] {
+        assert!(read(&text).contains(&format!("differ in {asked}")), "{text}{}", read(&text));
+    }
+    let table = |time: f64| {
+        format!(
+            "| ranks | threads | time |\n|---|---|---|\n| 1 | 1 | {time} |\n| 1 | 2 | {time} |\n"
+        )
+    };
+    let text = format!("## Small case\n\n{}\n## Large case\n\n{}", table(1.0), table(9.0));
+    let source = Source::new("t", &text);
+    assert!(read(&text).contains("differ in \"title\""), "{}", read(&text));
+    let all = mmgp_intake::values(&source, "title", &Claims::default()).unwrap();
+    assert_eq!(all, ["Large case", "Small case"]);
+}
+
+#[test]
+fn blocks_that_do_not_tell_programs_apart_are_one_table() {
+    let by_m = "# ranks threads time\n1 1 8\n1 2 4\n\n2 1 4\n2 2 2\n";
+    assert_eq!(read(by_m), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let repeated = "ranks,threads,time\n1,1,8\n1,2,4\n\n1,1,8.1\n1,2,3.9\n";
+    assert_eq!(read(repeated), "1 1 8; 1 2 4; 1 1 8.1; 1 2 3.9");
+    let of_m = "ranks = 2\nthreads,time\n1,8\n2,4\n\nranks = 4\nthreads,time\n1,4\n2,2\n";
+    assert_eq!(read(of_m), "2 1 8; 2 2 4; 4 1 4; 4 2 2");
+}
