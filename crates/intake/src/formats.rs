@@ -4,6 +4,7 @@ mod blocks;
 mod commands;
 mod delimited;
 mod extrap;
+mod filled;
 mod json;
 mod long;
 
@@ -21,7 +22,7 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     let paths: Vec<String> = columns.all().map(Into::into).collect();
     let sheet = match json::sheet(source, &paths)? {
         Some(sheet) => sheet,
-        None => blocks::with_blocks(delimited::sheet(source)?)?,
+        None => blocks::with_blocks(filled::with_all_values(delimited::sheet(source)?)?)?,
     };
     commands::with_commands(long::of_time(sheet)?)
 }

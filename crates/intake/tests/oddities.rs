@@ -264,3 +264,40 @@ fn blocks_that_do_not_tell_programs_apart_are_one_table() {
     let of_m = "ranks = 2\nthreads,time\n1,8\n2,4\n\nranks = 4\nthreads,time\n1,4\n2,2\n";
     assert_eq!(read(of_m), "2 1 8; 2 2 4; 4 1 4; 4 2 2");
 }
+
+#[test]
+fn names_in_several_lines_are_those_of_levels() {
+    let unstacked = "threads        1        2\nranks                    \n1         8.000    4.000\n\
+                     2         4.000    2.000\n";
+    assert_eq!(read(unstacked), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let across = "ranks        1        2\nthreads                    \n1         8.000    4.500\n\
+                  2         4.000    2.000\n";
+    assert_eq!(read(across), "1 1 8; 2 1 4.5; 1 2 4; 2 2 2");
+    let written = ",time_ms,time_ms\nthreads,1,2\nranks,,\n1,8000,4000\n2,4000,2000\n";
+    assert_eq!(read(written), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let speedup = written.replace("time_ms", "speedup");
+    assert!(read(&speedup).contains("is a rate (speedup)"), "{}", read(&speedup));
+    let indexed = "               time_s\nranks threads        \n1     1         8.000\n      \
+                   2         4.000\n2     1         4.000\n      2         2.000\n";
+    assert_eq!(read(indexed), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let series = "ranks  threads\n1      1          8.000\n       2          4.000\n2      1          \
+                  4.000\n       2          2.000\nName: time_s, dtype: float64\n";
+    assert_eq!(read(series), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let frame = "   ranks  threads  time_s\n0      1        1     8.0\n1      1        2     4.0\n\n\
+                 [2 rows x 3 columns]\n";
+    assert_eq!(read(frame), "1 1 8; 1 2 4");
+}
+
+#[test]
+fn a_value_that_stands_once_is_that_of_the_rows_below() {
+    let text = "ranks,threads,time_s\n1,1,8\n,2,4\n2,1,4\n,2,2\n";
+    assert_eq!(read(text), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
+    let sizes = "| N | ranks | threads | time |\n|---|---|---|---|\n| 64 | 1 | 1 | 8 |\n| | 1 | 2 | 4 |\n\
+                 | 128 | 1 | 1 | 80 |\n| | 1 | 2 | 40 |\n";
+    assert!(read(sizes).contains("\"N\", which has 2 values (64, 128)"), "{}", read(sizes));
+    // Here and there a value is missing, or a remark is of one run.
+    let gap = "ranks,threads,time_s\n1,1,8\n,2,4\n2,1,4\n2,2,2\n";
+    assert!(read(gap).contains("found \"\" in column \"ranks\""), "{}", read(gap));
+    let remark = "note,ranks,threads,time_s\ncrashed,1,1,0.1\n,1,2,4\n,2,1,4\n,2,2,2\n";
+    assert_eq!(read(remark), "1 2 4; 2 1 4; 2 2 2");
+}

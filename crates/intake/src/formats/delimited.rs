@@ -10,6 +10,7 @@ mod header;
 mod hyperfine;
 mod job_log;
 mod keyed;
+mod levels;
 mod lines;
 mod reframe;
 mod sacct;
@@ -32,7 +33,7 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 14] = [
+const FORMATS: [Format; 15] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     bordered::JUBE,
     bordered::MARKDOWN,
@@ -42,6 +43,7 @@ const FORMATS: [Format; 14] = [
     reframe::FORMAT,
     keyed::FORMAT,
     hyperfine::FORMAT,
+    levels::FORMAT,
     separated::COMMA,
     separated::SEMICOLON,
     separated::TAB,

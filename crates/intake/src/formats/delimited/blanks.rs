@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mmgp_base::error::Result;
 
 use super::header::{Layout, Record, headings, is_number, unnamed};
-use super::lines::{Line, LineRows, Text, field};
+use super::lines::{Line, LineRows, Text, field, is_size};
 use super::separated::has_decimals;
 use super::{Format, Table};
 use crate::sheet::{Field, Heading, Rows};
@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format { name: "table with blanks", table };
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
+pub(super) enum Gap {
     /// A tab, or two blanks and more.
     Wide,
     Any,
@@ -103,12 +103,12 @@ impl Gap {
             fields
         };
         let record = |line: Line<'a>| Record { fields: fields(line), end: line.next };
-        let records = text.first_lines().into_iter().map(record);
+        let records = text.first_lines().into_iter().filter(|line| !is_size(*line)).map(record);
         Layout::of(text, records.filter(|record| !record.fields.is_empty()).collect(), fields)
     }
 
     /// The fields of a line; none of a line that is drawn below a header.
-    fn split<'a>(self, line: Line<'a>, fields: &mut Vec<Field<'a>>) {
+    pub fn split<'a>(self, line: Line<'a>, fields: &mut Vec<Field<'a>>) {
         let text = line.text;
         let has_line = text.contains("--") || text.contains("==");
         if has_line && text.chars().all(|it| matches!(it, '-' | '=' | '+' | ' ' | '\t')) {

@@ -177,7 +177,7 @@ where
                 continue;
             }
             let is_aside = line.text.trim().starts_with('(') && fields.len() < self.width;
-            if is_aside || is_remark(&fields, self.width) {
+            if is_aside || is_size(line) || is_remark(&fields, self.width) {
                 continue;
             }
             if fields.len() != self.width {
@@ -187,6 +187,12 @@ where
         }
         Ok(())
     }
+}
+
+/// Whether a line says how large the table is: `[12 rows x 3 columns]`.
+pub(super) fn is_size(line: Line<'_>) -> bool {
+    let text = line.text.trim();
+    text.starts_with('[') && text.ends_with(']') && text.contains(" rows")
 }
 
 /// Whether a line among rows of several fields is a remark: one field of words, as in `(12 rows)`.

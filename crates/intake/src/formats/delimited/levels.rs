@@ -1,0 +1,212 @@
+//! Tables whose names stand in several lines, as pandas prints and writes them: the names of the columns
+//! above, in one line for each level, and below these, in a line of their own, those of the index.
+//!
+//! ```text
+//!                time
+//! threads     1     2
+//! ranks
+//! 1       103.2  53.2
+//! ```
+
+use mmgp_base::error::Result;
+use mmgp_base::table::Source;
+
+use super::blanks::Gap;
+use super::header::{headings, is_number};
+use super::lines::{Line, LineRows, Text, split as split_at};
+use super::{Format, Table};
+use crate::names::numbered;
+use crate::sheet::Field;
+use crate::units::{Measure, measure_of};
+
+pub(super) const FORMAT: Format = Format { name: "table of pandas", table };
+
+/// Lines of names are no more than this.
+const MOST_LEVELS: usize = 4;
+
+/// What stands between fields.
+#[derive(Clone, Copy)]
+enum Between {
+    Blanks,
+    Sign(u8),
+}
+
+impl Between {
+    fn split<'a>(self, line: Line<'a>, fields: &mut Vec<Field<'a>>) {
+        match self {
+            Self::Blanks => Gap::Any.split(line, fields),
+            Self::Sign(sign) => split_at(line, sign, fields),
+        }
+    }
+}
+
+/// The names of a table.
+struct Levels<'a> {
+    names: Vec<Field<'a>>,
+    /// How many of these are of the index.
+    index: usize,
+    /// Where the rows begin \[bytes\].
+    start: usize,
+}
+
+fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+    let between = [Between::Blanks, Between::Sign(b','), Between::Sign(b';'), Between::Sign(b'\t')];
+    let (between, levels) = between.into_iter().find_map(|it| Some((it, Levels::of(text, it)?)))?;
+    let source = text.source;
+    let Levels { names, index, start } = levels;
+    let width = names.len();
+    let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+        if is_below(line) {
+            return Ok(());
+        }
+        between.split(line, fields);
+        // Of rows with the same values of the index, only the first has them.
+        let missing = width.saturating_sub(fields.len());
+        if missing < index {
+            fields.splice(0..0, (0..missing).map(|_| Field { text: "".into(), at: line.at }));
+        }
+        Ok(())
+    };
+    Some(
+        headings(source, &names).map(|columns| Table {
+            columns,
+            rows: Box::new(LineRows { source, start, width, split }),
+        }),
+    )
+}
+
+/// Whether a line below a table says what it is of: `Name: time, dtype: float64`.
+fn is_below(line: Line<'_>) -> bool {
+    line.text.contains("dtype: ")
+}
+
+impl<'a> Levels<'a> {
+    /// The names, where the last line of them is of the index alone.
+    fn of(text: &Text<'a>, between: Between) -> Option<Self> {
+        let lines = text.first_lines();
+        let fields = |line: &Line<'a>| {
+            let mut fields = Vec::new();
+            between.split(*line, &mut fields);
+            fields
+        };
+        let rows: Vec<Vec<Field<'a>>> = lines.iter().take(MOST_LEVELS + 2).map(fields).collect();
+        let place = (0..MOST_LEVELS).find(|&place| match between {
+            Between::Blanks => is_of_index(&rows, place, text),
+            Between::Sign(_) => is_index_line(&rows, place),
+        })?;
+        let is_named = |it: &&Field<'_>| !it.text.is_empty();
+        let index: Vec<Field<'a>> = rows[place].iter().filter(is_named).cloned().collect();
+        let columns = rows[place + 1].len() - index.len();
+        let ends = ends(&lines[place + 1], &rows[place + 1]);
+        let last = place.checked_sub(1).map(|last| &rows[last]);
+        // What the numbers in the last level are of stands at its beginning.
+        let level = last.filter(|it| it.len() > columns).and_then(|it| it.first());
+        let level = level.filter(|it| !it.text.is_empty() && !is_number(&it.text));
+        let mut names = index.clone();
+        for column in 0..columns {
+            let level_of = |(at, (row, line)): (usize, (&Vec<Field<'a>>, &Line<'a>))| match between
+            {
+                _ if at + 1 == place => row.get(row.len() - columns + column).cloned(),
+                Between::Blanks => above(line, row, ends[index.len() + column]),
+                Between::Sign(_) => row.get(index.len() + column).cloned(),
+            };
+            let levels = rows[..place].iter().zip(&lines).enumerate().filter_map(level_of);
+            let levels: Vec<Field<'a>> = levels.filter(|it| !it.text.is_empty()).collect();
+            names.push(match levels.is_empty() {
+                true => of_series(text.source, lines[place].at),
+                false => name(&levels, level),
+            });
+        }
+        add_unit(&mut names, &rows[..place]);
+        Some(Self { names, index: index.len(), start: lines[place].next })
+    }
+}
+
+/// Whether a line between blanks has the names of the index: those of the columns end above what is below.
+fn is_of_index(rows: &[Vec<Field<'_>>], place: usize, text: &Text<'_>) -> bool {
+    let Some([index, first]) = rows.get(place..place + 2) else { return false };
+    let are_words = index.iter().all(|field| !is_number(&field.text));
+    let columns = first.len().saturating_sub(index.len());
+    if index.is_empty() || !are_words || columns == 0 || !is_number(&first[0].text) {
+        return false;
+    }
+    let Some(above) = place.checked_sub(1).map(|above| &rows[above]) else {
+        return columns == 1 && text.source.text.contains("dtype: ");
+    };
+    let lines = text.first_lines();
+    let (labels, fields) = (ends(&lines[place - 1], above), ends(&lines[place + 1], first));
+    let Some(level) = above.len().checked_sub(columns).filter(|level| *level <= 1) else {
+        return false;
+    };
+    let are_numbers = level == 1 && above[1..].iter().all(|label| is_number(&label.text));
+    are_numbers || labels[level..] == fields[index.len()..]
+}
+
+/// Whether a line between signs has names and, behind them, nothing, as wide as those around it.
+fn is_index_line(rows: &[Vec<Field<'_>>], place: usize) -> bool {
+    let Some([above, index, first]) = place.checked_sub(1).and_then(|it| rows.get(it..it + 3))
+    else {
+        return false;
+    };
+    let named = index.iter().take_while(|it| !it.text.is_empty()).count();
+    let is_even = above.len() == index.len() && first.len() == index.len();
+    is_even
+        && (1..index.len()).contains(&named)
+        && index[..named].iter().all(|it| !is_number(&it.text))
+        && index[named..].iter().all(|it| it.text.is_empty())
+        && above[named..].iter().all(|it| !it.text.is_empty())
+        && first.iter().all(|it| !it.text.is_empty())
+}
+
+/// Where each field of a line ends \[letters\].
+fn ends(line: &Line<'_>, fields: &[Field<'_>]) -> Vec<usize> {
+    let end = |field: &Field<'_>| {
+        let end = (field.at - line.at + field.text.len()).min(line.text.len());
+        line.text[..line.text.floor_char_boundary(end)].chars().count()
+    };
+    fields.iter().map(end).collect()
+}
+
+/// The label of a level that is above a column which ends there: the last that begins before.
+fn above<'a>(line: &Line<'a>, labels: &[Field<'a>], end: usize) -> Option<Field<'a>> {
+    let ends = ends(line, labels);
+    let begins =
+        |(label, its_end): &(&Field<'a>, &usize)| **its_end - label.text.chars().count() < end;
+    labels.iter().zip(&ends).take_while(begins).last().map(|(label, _)| label.clone())
+}
+
+/// The name of a column: its labels, the last of which is a number of what that level is called.
+fn name<'a>(levels: &[Field<'a>], level: Option<&Field<'a>>) -> Field<'a> {
+    let last = levels.last().expect("invariant: a column has labels");
+    let all = levels.iter().map(|it| it.text.as_ref());
+    let text = match level.filter(|_| is_number(&last.text)) {
+        Some(level) => {
+            let before = levels.len() - 1;
+            let is_time = |it: &Field<'_>| matches!(measure_of(&it.text), Measure::Time(_));
+            let kept = levels[..before].iter().filter(|it| !is_time(it) && it.text != level.text);
+            let words = kept.map(|it| it.text.as_ref());
+            words.chain([level.text.as_ref(), last.text.as_ref()]).collect::<Vec<_>>().join(" ")
+        }
+        None => all.collect::<Vec<_>>().join(" "),
+    };
+    Field { text: text.into(), at: last.at }
+}
+
+/// The name of the only column of a series, which stands below it: `Name: time, dtype: float64`.
+fn of_series(source: &Source, at: usize) -> Field<'_> {
+    let below = source.text.rsplit_once("Name: ").map(|(_, below)| below);
+    let name = below.and_then(|below| below.split_once(',')).map_or("value", |(name, _)| name);
+    Field { text: name.into(), at }
+}
+
+/// Writes the unit of the level of times behind the first name, where a column for each number follows.
+fn add_unit(names: &mut [Field<'_>], levels: &[Vec<Field<'_>>]) {
+    let unit = levels.iter().flatten().find_map(|label| match measure_of(&label.text) {
+        Measure::Time(unit) => unit,
+        _ => None,
+    });
+    let are_numbered = names.last().is_some_and(|name| numbered(&name.text).is_some());
+    if let (Some(unit), true) = (unit, are_numbered) {
+        names[0].text = format!("{} ({})", names[0].text, unit.symbol()).into();
+    }
+}
