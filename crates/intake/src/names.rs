@@ -70,7 +70,7 @@ const COUNTS: &str = "runs n count samples nruns numruns nsamples numsamples nre
     nrepeats numrepeats measurements anzahl observations trials";
 
 const UNITS: &str = "unit units timeunit timeunits elapsedunit walltimeunit runtimeunit einheit \
-    wallunit durationunit perfunit";
+    wallunit durationunit perfunit checkperfunit";
 
 const EXIT_CODES: &str = "exit exitcode exitcodes exitstatus exitval exitvalue rc returncode retcode ret \
     retval returnvalue errorcode errcode errno signal";

@@ -36,6 +36,22 @@ pub struct Field<'a> {
     pub at: usize,
 }
 
+/// What a field has that the end of the file cuts off.
+pub(crate) const CUT_OFF: &str = "(cut off)";
+
+/// Where the last line of a text begins, where it is not ended \[bytes\].
+pub(crate) fn unended_line(text: &str) -> Option<usize> {
+    (!text.ends_with('\n')).then(|| text.rfind('\n').map_or(0, |end| end + 1))
+}
+
+/// Gives the last row of a text the fields that the end of the file cut off.
+pub(crate) fn complete<'a>(fields: &mut Vec<Field<'a>>, width: usize, text: &str) {
+    let is_last = |at: usize| unended_line(text).is_some_and(|start| start <= at && start > 0);
+    if fields.len() < width && fields.first().is_some_and(|field| is_last(field.at)) {
+        fields.resize(width, Field { text: CUT_OFF.into(), at: text.len() });
+    }
+}
+
 /// The rows of a table, which are gone through as often as needed and need not be held.
 pub trait Rows {
     /// Calls `row` with the fields of each row in their order, as many as the table has columns; ends at

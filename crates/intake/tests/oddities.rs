@@ -301,3 +301,37 @@ fn a_value_that_stands_once_is_that_of_the_rows_below() {
     let remark = "note,ranks,threads,time_s\ncrashed,1,1,0.1\n,1,2,4\n,2,1,4\n,2,2,2\n";
     assert_eq!(read(remark), "1 2 4; 2 1 4; 2 2 2");
 }
+
+#[test]
+fn a_table_within_json_is_found_with_what_stands_around_it() {
+    let runs = "[{\"ranks\": 1, \"time\": 8}, {\"ranks\": 2, \"time\": 4}]";
+    assert_eq!(
+        read(&format!("{{\"host\": \"a\", \"threads\": 4, \"runs\": {runs}}}")),
+        "1 4 8; 2 4 4"
+    );
+    let deep =
+        format!("{{\"setup\": {{\"threads\": 4, \"n\": 9}}, \"out\": {{\"runs\": {runs}}}}}");
+    assert_eq!(read(&deep), "1 4 8; 2 4 4");
+    let columns = "{\"title\": \"x\", \"ranks\": [1, 2], \"threads\": 4, \"time\": [8, 4]}";
+    assert_eq!(read(columns), "1 4 8; 2 4 4");
+    let each = "[{\"ranks\": 1, \"threads\": 1, \"times_ms\": [8000, 8100]}, \
+                {\"ranks\": 1, \"threads\": 2, \"times_ms\": [4000]}]";
+    assert_eq!(read(each), "1 1 8; 1 1 8.1; 1 2 4");
+    let keyed = "{\"2x4\": {\"time\": 8}, \"4x2\": {\"time\": 4}}";
+    assert!(read(keyed).contains("columns m,p=key (processes first)"), "{}", read(keyed));
+}
+
+#[test]
+fn results_of_kernel_tuner_are_in_milliseconds_wherever_they_stand() {
+    let result = |m: u32, time: f64, times: &str| {
+        format!(
+            "{{\"np\": {m}, \"threads\": 2, \"time\": {time}, {times}\"compile_time\": 430.5, \
+             \"verification_time\": 0, \"benchmark_time\": 9.5}}"
+        )
+    };
+    let text = format!("[{}, {}]", result(1, 8000.0, ""), result(2, 4000.0, ""));
+    assert_eq!(read(&text), "1 2 8; 2 2 4");
+    let times = "\"times\": [7900, 8100], ";
+    let text = format!("[{}, {}]", result(1, 8000.0, times), result(2, 4000.0, times));
+    assert_eq!(read(&text), "1 2 7.9; 1 2 8.1; 2 2 7.9; 2 2 8.1");
+}

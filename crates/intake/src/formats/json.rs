@@ -7,6 +7,7 @@ mod columnar;
 mod extrap;
 mod google_benchmark;
 mod hyperfine;
+mod inner;
 mod kernel_tuner;
 mod log;
 mod node;
@@ -37,7 +38,7 @@ struct Format {
 }
 
 /// All formats of tools, from the one that asks for most.
-const FORMATS: [Format; 9] = [
+const FORMATS: [Format; 10] = [
     kernel_tuner::CACHE,
     kernel_tuner::T4,
     hyperfine::FORMAT,
@@ -46,6 +47,7 @@ const FORMATS: [Format; 9] = [
     google_benchmark::FORMAT,
     reframe::FORMAT,
     columnar::SPLIT,
+    columnar::KEYED,
     columnar::COLUMNS,
 ];
 
@@ -58,7 +60,7 @@ struct RecordFormat {
 }
 
 /// All formats of tools that write objects in lines.
-const RECORD_FORMATS: [RecordFormat; 2] = [extrap::LINES, log::LINES];
+const RECORD_FORMATS: [RecordFormat; 3] = [extrap::LINES, log::LINES, kernel_tuner::RESULTS];
 
 /// The table of a file of JSON; `None` of a text that does not begin with `{` or `[`. What was said of its
 /// columns may be paths: `results[*].mean`.
@@ -140,6 +142,9 @@ impl<'a> Document<'a> {
             let records = Records::of_items(source, vec![root])?;
             return sheet_of(records, &object, "JSON Lines").map(Some);
         }
+        if let Some(inner) = inner::only_table(root)? {
+            return inner.sheet(source).map(Some);
+        }
         Ok(None)
     }
 
@@ -181,10 +186,13 @@ fn record_format(first: &Object<'_>) -> Option<&'static RecordFormat> {
 }
 
 /// The table of records, as a tool means them or as they are.
-fn sheet_of<'a>(records: Records<'a>, first: &Object<'_>, plain: &str) -> Result<Sheet<'a>> {
+fn sheet_of<'a>(mut records: Records<'a>, first: &Object<'_>, plain: &str) -> Result<Sheet<'a>> {
     match record_format(first) {
         Some(format) => (format.sheet)(records),
-        None => Ok(records.sheet(plain)),
+        None => {
+            records.spread_times();
+            Ok(records.sheet(plain))
+        }
     }
 }
 

@@ -8,8 +8,13 @@ use crate::sheet::{Field, Rows, Sheet};
 use crate::units::{Measure, measure_of};
 
 /// What the columns of names and values are called, in small letters.
-const NAMES: [(&str, &str); 4] =
-    [("metric", "value"), ("variable", "value"), ("quantity", "value"), ("perf_var", "perf_value")];
+const NAMES: [(&str, &str); 5] = [
+    ("metric", "value"),
+    ("variable", "value"),
+    ("quantity", "value"),
+    ("perf_var", "perf_value"),
+    ("check_perf_var", "check_perf_value"),
+];
 
 /// A table with more quantities than these is none of quantities.
 const MOST: usize = 100;

@@ -12,15 +12,23 @@ use crate::sheet::Field;
 pub(super) const FORMAT: Format = Format {
     name: "JSON of Google Benchmark",
     sign: "\"benchmarks\" of Google Benchmark",
-    recognises: |root| root.get("benchmarks").is_some_and(|benchmarks| benchmarks.is_array()),
+    recognises: |root| {
+        let first = root.first_of("benchmarks");
+        // Those of pytest-benchmark have these.
+        first.is_some_and(|first| first.any("stats").is_none())
+            || root.get("benchmarks").is_some_and(|it| it.text.starts_with("[]"))
+    },
     table,
 };
 
 /// What the library computes over repetitions ends the name, in versions that do not say `run_type`.
 const AGGREGATES: [&str; 7] = ["_mean", "_median", "_stddev", "_cv", "_min", "_max", "_BigO"];
 
+/// What is said of the work in a second.
+const RATES: [&str; 2] = ["items_per_second", "bytes_per_second"];
+
 /// A row has `name`, what stands behind it (`/ranks:4/2` is `ranks` and `arg1`), `threads`, `status` of a
-/// run that failed, `real_time` and `cpu_time` with their unit. Where runs differ in it, it stands in a
+/// run that failed, its rates, `real_time` and `cpu_time` with their unit. Where runs differ in it, it stands in a
 /// column `time_unit`.
 fn table<'a>(root: &Object<'a>) -> Result<Table<'a>> {
     let benchmarks = root.required("benchmarks")?;
@@ -48,6 +56,11 @@ fn table<'a>(root: &Object<'a>) -> Result<Table<'a>> {
         }
         if let Some(failure) = failure(run)? {
             row.add("status", failure);
+        }
+        for key in RATES {
+            if let Some(rate) = run.get(key) {
+                row.add(key, rate.field()?);
+            }
         }
         for key in ["real_time", "cpu_time"] {
             let Some(time) = run.get(key) else { continue };

@@ -3,9 +3,10 @@
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
-use super::Format;
 use super::node::{Node, Object};
+use super::records::Records;
 use super::table::{Row, Table};
+use super::{Format, RecordFormat};
 use crate::sheet::{Field, Sheet};
 
 pub(super) const CACHE: Format = Format {
@@ -24,6 +25,33 @@ pub(super) const T4: Format = Format {
     },
     table: t4,
 };
+
+/// Results as `tune_kernel` returns them, dumped as they are; an object for each configuration.
+pub(super) const RESULTS: RecordFormat = RecordFormat {
+    recognises: |first| {
+        let is_there = |key: &&&str| first.any(key).is_some();
+        OVERHEADS.iter().filter(is_there).count() >= 2
+            && (first.any("time").is_some() || first.any("times").is_some())
+    },
+    sheet: results,
+};
+
+/// Times of what is not the kernel.
+const OVERHEADS: [&str; 5] =
+    ["compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time"];
+
+/// The configurations, and for each of their `times` or for their `time` a row; in milliseconds, as in a
+/// cache.
+fn results(mut records: Records<'_>) -> Result<Sheet<'_>> {
+    OVERHEADS.iter().for_each(|key| records.pass_over(key));
+    let is_each = records.has("times");
+    if is_each {
+        records.pass_over("time");
+        records.spread("times");
+    }
+    records.rename(if is_each { "times" } else { "time" }, "time_ms");
+    Ok(records.sheet("results of Kernel Tuner"))
+}
 
 /// The table of a cache that was left open: after its last entry there is a comma, and no end. `None` of
 /// what is no such cache.

@@ -206,7 +206,7 @@ impl<'a> Object<'a> {
     }
 
     /// Its keys and values in the order of the file.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, Node<'a>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (&str, Node<'a>)> + Clone {
         self.entries.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 

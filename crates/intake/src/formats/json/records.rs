@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 
 use super::node::{Node, each_entry, no_json, offset, plain_text};
 use super::table::{empty, free_name};
-use crate::sheet::{Field, Heading, Rows, Sheet};
+use crate::sheet::{CUT_OFF, Field, Heading, Rows, Sheet, unended_line};
+use crate::units::{Measure, measure_of};
 
 /// Objects that lie deeper are no columns.
 pub(super) const MOST_NESTED: usize = 16;
@@ -25,6 +26,8 @@ pub(super) struct Records<'a> {
     spread: Option<usize>,
     /// A column, and the text in it of objects that are no rows.
     left_out: Option<(usize, &'static str)>,
+    /// Where the line begins that the end of the file cuts off \[bytes\].
+    cut: Option<usize>,
 }
 
 /// The texts of the objects.
@@ -61,6 +64,8 @@ struct Name<'a> {
     count: usize,
     /// The number of the last object that has it, from 1.
     seen: usize,
+    /// Whether it is passed over whatever it has.
+    is_passed_over: bool,
     /// Its column; `None` of one that is left out.
     column: Option<usize>,
 }
@@ -71,15 +76,19 @@ impl<'a> Records<'a> {
         let behind = &text[offset(text, first.text) + first.text.len()..];
         let is_line = !first.text.contains('\n')
             && behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        let cut = unended_line(text).filter(|&start| {
+            is_line && start > 0 && serde_json::from_str::<&RawValue>(&text[start..]).is_err()
+        });
         let texts = if is_line {
-            Texts::Lines(text)
+            Texts::Lines(&text[..cut.unwrap_or(text.len())])
         } else {
             let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
             let values: serde_json::Result<Vec<&str>> =
                 values.map(|value| value.map(RawValue::get)).collect();
             Texts::Held(values.map_err(|error| no_json(source, text, &error))?)
         };
-        Self::of(source, texts)
+        let cut = cut.map(|start| offset(&source.text, &text[start..]));
+        Ok(Self { cut, ..Self::of(source, texts)? })
     }
 
     /// The items of an array.
@@ -91,7 +100,7 @@ impl<'a> Records<'a> {
         let mut names = Names::default();
         texts.each(|object| names.add(source, object))?;
         names.choose();
-        Ok(Self { source, texts, names, spread: None, left_out: None })
+        Ok(Self { source, texts, names, spread: None, left_out: None, cut: None })
     }
 
     /// Makes the arrays of a column a row for each item, whether it was left out or not.
@@ -100,6 +109,25 @@ impl<'a> Records<'a> {
         self.names.keys[place].is_plain = true;
         self.names.choose();
         self.spread = self.names.keys[place].column;
+    }
+
+    /// As [`Self::spread`], of the only array that is called as times are, where no other column is.
+    pub fn spread_times(&mut self) {
+        let is_time = |name: &&Name<'_>| matches!(measure_of(&name.key), Measure::Time(_));
+        let (plain, arrays): (Vec<&Name<'_>>, Vec<&Name<'_>>) =
+            self.names.keys.iter().filter(is_time).partition(|name| name.column.is_some());
+        if let ([], [only]) = (&plain[..], &arrays[..]) {
+            let key = only.key.clone();
+            self.spread(&key);
+        }
+    }
+
+    /// Leaves out a column.
+    pub fn pass_over(&mut self, key: &str) {
+        if let Some(&place) = self.names.places.get(key) {
+            self.names.keys[place].is_passed_over = true;
+            self.names.choose();
+        }
     }
 
     /// Calls a column otherwise, where there is none of the new name.
@@ -267,6 +295,7 @@ impl<'a> Names<'a> {
             is_constant: true,
             count: 0,
             seen: 0,
+            is_passed_over: false,
             column: None,
         });
         place
@@ -276,7 +305,7 @@ impl<'a> Names<'a> {
     fn choose(&mut self) {
         let mut count = 0;
         for name in &mut self.keys {
-            let is_column = name.is_plain || !name.is_array;
+            let is_column = (name.is_plain || !name.is_array) && !name.is_passed_over;
             name.column = is_column.then_some(count);
             count += usize::from(is_column);
         }
@@ -316,7 +345,9 @@ impl Rows for Records<'_> {
                 }
                 _ => row(&fields),
             }
-        })
+        })?;
+        let cut = |at| vec![Field { text: CUT_OFF.into(), at }; count];
+        self.cut.map_or(Ok(()), |at| row(&cut(at)))
     }
 }
 

@@ -294,7 +294,7 @@ fn a_path_that_leads_nowhere_is_refused_with_one_that_does() {
             "x:1:1: found nothing at the path {path}, expected a path that is there, such as all[*].np"
         )
     };
-    for path in ["all[*].tmie", "np", "all[x].np", "all[9].np", ".."] {
+    for path in ["all[*].tmie", "all[9].np"] {
         check_paths(NESTED, &[path], &[&nothing(path)]);
     }
     check_paths(
@@ -318,7 +318,8 @@ fn a_path_that_leads_nowhere_is_refused_with_one_that_does() {
 
 #[test]
 fn what_is_no_known_format_is_refused_with_a_path_that_is_there() {
-    let error = table(NESTED, &[]);
+    let two = r#"{"all": [{"np": 1}], "others": [{"np": 2}]}"#;
+    let error = table(two, &[]);
     assert!(
         error.starts_with(
             "x:1:1: found an object of no known format, expected an array of objects, "
@@ -326,8 +327,8 @@ fn what_is_no_known_format_is_refused_with_a_path_that_is_there() {
     );
     assert!(error.contains("\"results\" with \"times\" of hyperfine"), "{error}");
     assert!(error.ends_with("; or columns given by paths, such as all[*].np"), "{error}");
-    let error = table(r#"{"version": 1, "in": {"runs": [{"t": 2}]}}"#, &[]);
-    assert!(error.ends_with("; or columns given by paths, such as in.runs[*].t"), "{error}");
+    let error = table(r#"{"version": 1, "in": {"runs": [[{"t": 2}]]}}"#, &[]);
+    assert!(error.ends_with("; or columns given by paths, such as in.runs[*][*].t"), "{error}");
     let error = table("[[1, 2]]", &[]);
     assert!(error.ends_with("; or columns given by paths, such as [*][*]"), "{error}");
     check("[]", &["x:1:1: found an empty array, expected at least one object"]);
