@@ -2,6 +2,7 @@
 
 mod configurations;
 mod derived;
+mod doubts;
 mod numbering;
 mod numbers;
 mod plain;
@@ -62,6 +63,8 @@ pub struct Plan {
     circumstances: Vec<usize>,
     /// Columns of words, in which a run may be said to have failed.
     remarks: Vec<usize>,
+    /// The column of the times, where all have as many decimals, and how many.
+    decimals: Option<(usize, usize)>,
     comma: Comma,
     /// What each part of a run is read from, for people: `m`, `"ranks"`, why.
     pub parts: Vec<Part>,
@@ -174,14 +177,11 @@ impl<'a> Planner<'a> {
         let times = self.times(wide)?;
         let spread = if times.are_derived() { None } else { self.spread(&times) };
         let (repetition, numbering) = self.repetition(&times)?;
-        if let (Some(text), true) = (&self.survey.unclear_comma, filter.is_none()) {
-            let found =
-                format!("{text:?} may be thousands or decimals; write numbers with a point");
-            return Err(self.ambiguous(found, Vec::new()));
-        }
+        self.check_marks(&times, filter.is_some())?;
         let watched = self.watched(&ignored);
         let remarks = self.remarks(&watched, &ignored);
         let circumstances = self.circumstances(&ignored, repetition.or(numbering));
+        let decimals = self.decimals(&times);
         let comma = self.survey.comma;
         let parts = self.parts;
         let plan = Plan {
@@ -197,6 +197,7 @@ impl<'a> Planner<'a> {
             watched,
             circumstances,
             remarks,
+            decimals,
             comma,
             parts,
         };

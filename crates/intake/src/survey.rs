@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mmgp_base::error::Result;
 
 use crate::failures::is_no_time;
-use crate::sheet::{Field, Sheet};
+use crate::sheet::{Field, Sheet, unended_line};
 use crate::units::{Comma, Unit, duration, number, without_error};
 
 /// Rows that are looked at before a table is understood.
@@ -46,6 +46,12 @@ pub(crate) struct Look {
     pub pairs: u64,
     /// Names of units.
     pub units: u64,
+    /// The least and the largest number of decimals, without those of a line that is not ended.
+    pub decimals: Option<(usize, usize)>,
+    /// The first of a number whose point may stand between thousands, where all are such.
+    pub unclear_point: Option<String>,
+    /// Whether there are whole numbers of up to three digits.
+    pub has_small: bool,
     /// The first values, each once.
     pub values: BTreeSet<String>,
 }
@@ -76,6 +82,16 @@ impl Look {
         }
         if self.values.len() < REMEMBERED && !self.values.contains(text) {
             self.values.insert(text.to_string());
+        }
+    }
+
+    /// Counts the decimals of a number.
+    fn add_decimals(&mut self, text: &str, comma: Comma) {
+        if number(text, comma).is_some() {
+            let mark = if comma == Comma::Decimal { ',' } else { '.' };
+            let count = text.rsplit_once(mark).map_or(0, |(_, decimals)| decimals.len());
+            let (least, most) = self.decimals.unwrap_or((count, count));
+            self.decimals = Some((least.min(count), most.max(count)));
         }
     }
 
@@ -124,6 +140,11 @@ impl Survey {
         let commas = Commas::of_all(&of_columns);
         let comma = commas.meaning(&sheet.format);
         let mut columns = vec![Look::default(); sheet.columns.len()];
+        for (look, commas) in columns.iter_mut().zip(&of_columns) {
+            look.unclear_point = commas.either_point.clone().filter(|_| !commas.has_point);
+            look.has_small = commas.has_small;
+        }
+        let unended = unended_line(&sheet.source.text).unwrap_or(usize::MAX);
         let mut is_first = true;
         each(sheet, |row| {
             if std::mem::take(&mut is_first)
@@ -135,6 +156,9 @@ impl Survey {
             }
             for (look, field) in columns.iter_mut().zip(row) {
                 look.add(&field.text, comma);
+                if field.at < unended {
+                    look.add_decimals(&field.text, comma);
+                }
             }
         })?;
         let unclear_comma = commas.unclear(&sheet.format);
@@ -162,6 +186,12 @@ struct Commas {
     has_units: bool,
     /// Whether there are whole numbers of three digits without a comma.
     has_hundreds: bool,
+    /// Whether there are whole numbers of up to three digits.
+    has_small: bool,
+    /// Whether there are points that can only stand before decimals.
+    has_point: bool,
+    /// The first number with three digits behind a point, and up to three before it.
+    either_point: Option<String>,
 }
 
 impl Commas {
@@ -183,6 +213,7 @@ impl Commas {
         let number: &str = text.trim_end_matches(|it: char| it.is_alphabetic() || it == ' ');
         let is_of_number =
             |it: char| it.is_ascii_digit() || matches!(it, ',' | '.' | '-' | '+' | ' ');
+        self.add_point(number);
         self.has_hundreds |= number.len() == 3 && number.bytes().all(|it| it.is_ascii_digit());
         if !number.contains(',') || !number.chars().all(is_of_number) {
             return;
@@ -200,9 +231,29 @@ impl Commas {
         }
     }
 
+    fn add_point(&mut self, number: &str) {
+        let are_digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit());
+        let Some((before, after)) = number.split_once('.') else {
+            self.has_small |= matches!(number.len(), 1..=3) && are_digits(number);
+            return;
+        };
+        let is_either = after.len() == 3
+            && matches!(before.len(), 1..=3)
+            && !before.starts_with('0')
+            && are_digits(before)
+            && are_digits(after);
+        match is_either {
+            true if self.either_point.is_none() => self.either_point = Some(number.into()),
+            true => {}
+            false => self.has_point = true,
+        }
+    }
+
     fn meaning(&self, format: &str) -> Comma {
         // Where fields stand between semicolons, it is because commas stand before decimals.
-        let is_decimal = self.decimal || (!self.thousands && format.ends_with("with ;"));
+        let has_commas = self.thousands || self.either.is_some();
+        let is_decimal =
+            self.decimal || (has_commas && !self.thousands && format.ends_with("with ;"));
         if is_decimal && !self.thousands { Comma::Decimal } else { Comma::Thousands }
     }
 

@@ -303,6 +303,86 @@ fn a_value_that_stands_once_is_that_of_the_rows_below() {
 }
 
 #[test]
+fn a_line_that_the_end_of_the_file_cuts_off_is_none() {
+    let whole = "1 1 8.25; 1 2 4.25; 2 1 4.25; 2 2 2.25; 4 1 2.25";
+    let rows = "1,1,8.25\n1,2,4.25\n2,1,4.25\n2,2,2.25\n4,1,2.25\n";
+    for (header, separator) in [("ranks,threads,time\n", ","), ("ranks threads time\n", " ")] {
+        let text = format!("{header}{rows}").replace(',', separator);
+        for cut in ["4", "4,", "4,4"] {
+            let found = read(&(text.clone() + &cut.replace(',', separator)));
+            let is_failed = cut == "4," && separator == ",";
+            assert!(found == whole || is_failed, "{cut}: {found}");
+        }
+        assert_eq!(
+            read(&(text.clone() + &"4,4,1.25".replace(',', separator))),
+            format!("{whole}; 4 4 1.25")
+        );
+        for cut in ["4,4,1", "4,4,1.", "4,4,1.2"] {
+            let found = read(&(text.clone() + &cut.replace(',', separator)));
+            assert!(
+                found.contains("may be cut off") && found.contains("filter time != 1"),
+                "{found}"
+            );
+        }
+    }
+    // Where the line is ended, it is whole; where decimals vary, nothing is known.
+    let header = "ranks,threads,time\n";
+    assert_eq!(read(&format!("{header}{rows}4,4,1.2\n")), format!("{whole}; 4 4 1.2"));
+    let varying = rows.replace("8.25", "8.5");
+    assert!(read(&format!("{header}{varying}4,4,1.2")).ends_with("; 4 4 1.2"));
+    let objects =
+        "{\"ranks\": 1, \"threads\": 1, \"time\": 8}\n{\"ranks\": 1, \"threads\": 2, \"ti";
+    assert_eq!(read(objects), "1 1 8");
+}
+
+#[test]
+fn a_point_before_three_digits_may_stand_between_thousands() {
+    let text = "Prozesse;Threads;Zeit\n1;1;3.818\n1;2;1.968\n2;2;588\n";
+    assert!(
+        read(text).contains("\"3.818\" in \"Zeit\" may be thousands or decimals"),
+        "{}",
+        read(text)
+    );
+    assert!(!read(&text.replace(';', " ")).starts_with("1 1"), "{}", read(text));
+    // Another number has decimals for certain.
+    assert_eq!(read(&text.replace("588", "0.588")), "1 1 3.818; 1 2 1.968; 2 2 0.588");
+    let small = "Prozesse;Threads;Zeit [ms]\n1;1;3.818\n1;2;1.968\n";
+    let found = read(small);
+    assert!(found.contains("columns time=Zeit [ms]*1 (between thousands)"), "{found}");
+    for (said, times) in
+        [("time=Zeit [ms]*1", [3.818, 1.968]), ("time=Zeit [ms]/1000", [0.003818, 0.001968])]
+    {
+        let claims = Claims { columns: said.parse().unwrap(), ..Claims::default() };
+        let (found, _) = runs(&Source::new("t", small), &claims).unwrap();
+        assert_eq!(found.iter().map(|it| it.time_s).collect::<Vec<_>>(), times);
+    }
+    assert_eq!(read(&small.replace(';', ",")), "1 1 0.003818; 1 2 0.001968");
+    let quoted = "ranks,threads,time_ms\n1,1,\"3,818\"\n1,2,\"1,968\"\n";
+    assert!(
+        read(quoted).contains("columns time=time_ms/1000 (between thousands)"),
+        "{}",
+        read(quoted)
+    );
+}
+
+#[test]
+fn a_time_that_is_always_the_same_is_asked_about_beside_a_rate() {
+    let text = "ranks,threads,time,tps\n1,1,10.001,100.5\n1,2,10.002,190.5\n2,1,10.001,180.2\n2,2,10.0,350.1\n";
+    assert!(read(text).contains("say rate tps"), "{}", read(text));
+    let benchmark = |name: &str, rate: u32| {
+        format!(
+            "{{\"name\": \"BM/{name}\", \"run_type\": \"iteration\", \"real_time\": 5.0, \
+             \"time_unit\": \"ms\", \"items_per_second\": {rate}}}"
+        )
+    };
+    let all = ["ranks:1/threads:1", "ranks:1/threads:2", "ranks:2/threads:1", "ranks:2/threads:2"];
+    let all: Vec<String> =
+        all.iter().zip([1, 2, 2, 4]).map(|(it, rate)| benchmark(it, rate)).collect();
+    let found = read(&format!("{{\"benchmarks\": [{}]}}", all.join(",")));
+    assert!(found.contains("say rate items_per_second"), "{found}");
+}
+
+#[test]
 fn a_table_within_json_is_found_with_what_stands_around_it() {
     let runs = "[{\"ranks\": 1, \"time\": 8}, {\"ranks\": 2, \"time\": 4}]";
     assert_eq!(

@@ -10,7 +10,7 @@ use mmgp_base::table::records::Run;
 use super::numbers::Number;
 use super::reading::Rows;
 use super::run::Entry;
-use crate::sheet::{Field, Lines};
+use crate::sheet::{Field, Lines, complete};
 use crate::units::Unit;
 
 /// What is wanted of each column.
@@ -89,9 +89,13 @@ impl PlainRows {
                 }
                 _ => {}
             }
-            let Some((mut run, end)) = self.row(text, at, lines.separator) else {
+            // What ends without the end of a line may be cut off.
+            let is_whole = |(_, end): &(Run, usize)| *end < text.len() || text.ends_with(b"\n");
+            let plain = self.row(text, at, lines.separator).filter(is_whole);
+            let Some((mut run, end)) = plain else {
                 let end = end_of_line(text, at);
-                let fields = fields(lines.text, at..end, lines.separator);
+                let mut fields = fields(lines.text, at..end, lines.separator);
+                complete(&mut fields, self.wanted.len(), lines.text);
                 at = end;
                 if rows.is_row(&fields)? {
                     rows.read(&fields, entry, &mut |point| repetitions.next(point))?;

@@ -12,7 +12,7 @@ use super::plain::{Counters, PlainRows};
 use super::run::{Entry, Outcome, Told, how_ended};
 use super::times::Found;
 use crate::failures::{is_failure, is_no_time, is_sign};
-use crate::sheet::{Field, Sheet};
+use crate::sheet::{CUT_OFF, Field, Sheet};
 use crate::units::number;
 use crate::watch::Watch;
 
@@ -133,6 +133,11 @@ impl<'a> Rows<'a> {
         next: &mut dyn FnMut((u32, u32)) -> u32,
     ) -> Result<()> {
         let plan = self.plan;
+        if row.last().is_some_and(|field| field.text == CUT_OFF) {
+            let line = self.sheet.source.position(row[0].at).line;
+            self.reading.left_out.entry("cut").or_default().push(line);
+            return Ok(());
+        }
         let is_chosen = plan.only.as_ref().is_none_or(|(place, text)| row[*place].text == *text)
             && plan.filter.as_ref().is_none_or(|filter| filter.holds(row));
         if !is_chosen {
@@ -154,6 +159,7 @@ impl<'a> Rows<'a> {
                 self.failures.add(point, || (self.sheet.source.position(row[place].at), why));
                 continue;
             }
+            self.check_end(row, &found)?;
             let Some(time_s) = plan.times.measured(found.seconds, (row, point), plan.comma) else {
                 let expected = plan.times.expected();
                 return Err(self.wrong(&row[found.place], found.place, &expected));
@@ -328,6 +334,7 @@ impl<'a> Rows<'a> {
             let what = match *why {
                 "sums" => "sums or means of others",
                 "units" => "units",
+                "cut" => "cut off by the end of the file",
                 "headers" => "names of the columns again",
                 _ => "empty",
             };

@@ -199,6 +199,7 @@ impl Planner<'_> {
             return self.said_time(said);
         }
         let place = self.time_column()?;
+        self.check_fixed(place)?;
         let unit = self.unit_of(place)?;
         Ok(Times::one(Value::Column(place), unit))
     }

@@ -3,7 +3,7 @@
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 
-use crate::sheet::{Field, Rows};
+use crate::sheet::{Field, Rows, complete};
 
 /// What some editors put before a text.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -179,6 +179,9 @@ where
             let is_aside = line.text.trim().starts_with('(') && fields.len() < self.width;
             if is_aside || is_size(line) || is_remark(&fields, self.width) {
                 continue;
+            }
+            if fields.len() < self.width {
+                complete(&mut fields, self.width, &self.source.text);
             }
             if fields.len() != self.width {
                 return Err(wrong_width(self.source, &fields, self.width, ""));

@@ -7,7 +7,7 @@ use mmgp_base::table::Source;
 use super::header::{Layout, Record, headings};
 use super::lines::{BYTE_ORDER_MARK, Text, is_remark, lines, split, unquoted, wrong_width};
 use super::{Format, Table, blanks};
-use crate::sheet::{Field, Heading, Lines, Rows};
+use crate::sheet::{Field, Heading, Lines, Rows, complete};
 
 pub(super) const COMMA: Format = Format { name: "CSV", table: |text| chosen(text, b',') };
 pub(super) const SEMICOLON: Format =
@@ -267,7 +267,12 @@ impl Rows for Separated<'_> {
                 return Ok(());
             }
             if fields.len() != self.width {
-                return Err(wrong_width(self.source, fields, self.width, self.advice(fields)));
+                let mut fields = fields.to_vec();
+                complete(&mut fields, self.width, &self.source.text);
+                if fields.len() == self.width {
+                    return row(&fields[..self.kept]);
+                }
+                return Err(wrong_width(self.source, &fields, self.width, self.advice(&fields)));
             }
             row(&fields[..self.kept])
         })
