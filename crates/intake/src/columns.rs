@@ -8,7 +8,7 @@ use mmgp_base::error::{Error, Result};
 ///
 /// Each is the name of a column, or an expression over such: `p=cores/ranks`. A unit in brackets behind
 /// the name of a time is its unit: `time=wall [ms]`. `m,p=config` splits texts such as `8x4`, `p,m=config` those with p
-/// first.
+/// first. `p=t*` takes the number behind `t` in the names of columns `t1`, `t2`, `t4`, which then hold the times.
 ///
 /// ```
 /// use mmgp_intake::Columns;

@@ -9,6 +9,7 @@ mod claims;
 mod columns;
 mod failures;
 pub mod formats;
+mod labels;
 mod measurand;
 mod names;
 mod plan;

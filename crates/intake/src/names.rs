@@ -2,6 +2,9 @@
 //!
 //! A dictionary, not a guess: what is not in it has no role, and is asked about where it matters.
 
+use crate::labels::role_of_word;
+use crate::units::{Measure, measure_of};
+
 /// What a column is for, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -229,22 +232,47 @@ pub fn statistic_of(name: &str) -> u32 {
     u32::from(has(&["mean", "avg", "average", "mittel", "mittelwert"]))
 }
 
-/// What a name with a number at its end repeats: `run1`, `threads=4`, `t_2`. The stem and the number.
+/// What a name with one number in it repeats, and the number: `run1`, `threads=4`, `time (4 threads)`,
+/// `1T (ms)`. A unit in brackets is no part of it. Words for processes and threads are `ranks` and `threads`,
+/// one or several.
 pub fn numbered(name: &str) -> Option<(String, u32)> {
     let trimmed = name.trim();
-    // `1 thread`, `2 threads`.
-    if let Some((number, stem)) = trimmed.split_once(' ')
-        && let Ok(number) = number.parse()
-        && let several = format!("{}s", stem.trim().trim_end_matches('s'))
-        && exactly(&plain(&several)).is_some_and(|role| COUNTED.contains(&role))
-    {
-        return Some((several, number));
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let start = trimmed.find(|it: char| it.is_ascii_digit())?;
+    let end = start + digits(&trimmed[start..]);
+    let number = trimmed[start..end].parse().ok()?;
+    let (before, behind) = (&trimmed[..start], &trimmed[end..]);
+    let before = before.trim_end_matches(|it: char| !it.is_alphanumeric());
+    let (word, behind) = behind.split_at(behind.find(['(', '[']).unwrap_or(behind.len()));
+    let word = word.trim_matches(|it: char| !it.is_alphanumeric());
+    if behind.contains(|it: char| it.is_ascii_digit()) {
+        return None;
     }
-    let digits = trimmed.chars().rev().take_while(char::is_ascii_digit).count();
-    let (stem, number) = trimmed.split_at(trimmed.len() - digits);
-    let number = number.parse().ok()?;
-    let stem = stem.trim_end_matches(|it: char| !it.is_alphanumeric());
-    Some((stem.to_string(), number))
+    let counted = || match role_of_word(word)? {
+        Role::Processes => Some("ranks".to_string()),
+        _ => Some("threads".to_string()),
+    };
+    let others = || {
+        let several = format!("{}s", word.trim_end_matches('s'));
+        exactly(&plain(&several)).filter(|role| COUNTED.contains(role)).map(|_| several)
+    };
+    let word = match word {
+        "" => String::new(),
+        _ => counted().or_else(others)?,
+    };
+    let stem = [before, &word, behind].into_iter().filter(|it| !it.is_empty());
+    Some((stem.collect::<Vec<_>>().join(" "), number))
+}
+
+/// What the numbers in such names count, by the stem of these; by its last word, where that stands behind a
+/// word for a time.
+pub fn role_of_stem(stem: &str) -> Option<Role> {
+    let bare = stem.split(['(', '[']).next().unwrap_or_default().trim();
+    role_of(stem).or_else(|| {
+        let (before, last) = bare.rsplit_once(|it: char| !it.is_alphanumeric())?;
+        let is_time = last.len() > 1 && matches!(measure_of(before), Measure::Time(_));
+        role_of_word(last).filter(|_| is_time)
+    })
 }
 
 #[cfg(test)]
@@ -302,5 +330,12 @@ mod tests {
         assert_eq!(numbered("threads = 4"), Some(("threads".into(), 4)));
         assert_eq!(numbered("16"), Some((String::new(), 16)));
         assert_eq!(numbered("time_s"), None);
+        assert_eq!(numbered("1T (ms)"), Some(("threads (ms)".into(), 1)));
+        assert_eq!(numbered("time_2threads"), Some(("time threads".into(), 2)));
+        assert_eq!(numbered("8 MPI"), Some(("ranks".into(), 8)));
+        assert_eq!(numbered("run 2 (s)"), Some(("run (s)".into(), 2)));
+        for name in ["8x4", "128^3", "p95 (2 runs)", "1.5", "2nd"] {
+            assert_eq!(numbered(name), None, "{name}");
+        }
     }
 }

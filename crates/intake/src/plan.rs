@@ -19,8 +19,8 @@ use mmgp_base::quantity::Quantity;
 use crate::claims::{Claims, Filter};
 use crate::failures::are_of;
 use crate::names::{self, Role, role_of};
-use crate::sheet::Sheet;
-use crate::survey::Survey;
+use crate::sheet::{Heading, Sheet};
+use crate::survey::{Look, Survey};
 use crate::units::{Comma, Measure, measure_of};
 pub use configurations::configurations;
 use numbers::Number;
@@ -160,7 +160,13 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(sheet: &'a Sheet<'a>, survey: &'a Survey, claims: &'a Claims) -> Self {
-        let roles = sheet.columns.iter().map(|heading| role_of(&heading.name)).collect();
+        let role = |(heading, look): (&Heading, &Look)| {
+            // Of a corner between ranks and threads, what is below it.
+            let name = heading.name.split('\\').next().unwrap_or_default();
+            let is_labelled = look.labels > 0 && look.labels + 2 >= look.filled;
+            role_of(name).or_else(|| look.label.filter(|_| is_labelled))
+        };
+        let roles = sheet.columns.iter().zip(&survey.columns).map(role).collect();
         let measures = sheet.columns.iter().map(|heading| measure_of(&heading.name)).collect();
         let taken = vec![false; sheet.columns.len()];
         Self { sheet, survey, claims, roles, measures, taken, parts: Vec::new() }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use mmgp_base::error::Result;
 
 use crate::failures::is_no_time;
+use crate::labels;
+use crate::names::Role;
 use crate::sheet::{Field, Sheet, unended_line};
 use crate::units::{Comma, Unit, duration, number, without_error};
 
@@ -42,6 +44,10 @@ pub(crate) struct Look {
     pub errors: u64,
     /// Texts that say that there is no time.
     pub no_times: u64,
+    /// Whole numbers with a word beside them that says what all of them count.
+    pub labels: u64,
+    /// What these count.
+    pub label: Option<Role>,
     /// Two whole numbers with one sign between them: `8x4`.
     pub pairs: u64,
     /// Names of units.
@@ -74,6 +80,12 @@ impl Look {
             }
             None if is_no_time(text) => self.no_times += 1,
             None => {
+                if let Some((_, role)) = labels::count(text)
+                    && (self.labels == 0 || self.label == Some(role))
+                {
+                    self.labels += 1;
+                    self.label = Some(role);
+                }
                 let found = duration(text, comma);
                 self.durations += u64::from(found.is_some_and(|it| it.has_unit));
                 let has_error = found.is_some() && without_error(text) != text;
@@ -97,7 +109,8 @@ impl Look {
 
     /// Whether nearly all are whole numbers: a row of a sum or of units may stand among them.
     pub fn are_counts(&self) -> bool {
-        self.whole > 0 && self.whole + 2 >= self.filled
+        let whole = self.whole + self.labels;
+        whole > 0 && whole + 2 >= self.filled
     }
 
     /// Whether all are seconds or milliseconds since 1970: an instant, and no time that anything took.

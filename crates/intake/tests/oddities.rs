@@ -82,8 +82,8 @@ fn a_column_for_each_number_is_one_where_the_numbers_can_be_that() {
     assert!(!read("ranks,0,2,4\n1,8,4,2\n2,4,2,1\n").starts_with("1 0"), "no p is 0");
     let other = "threads,1 rank,2 ranks\n1,8,4\n2,4,2\n";
     assert_eq!(read(other), "1 1 8; 2 1 4; 1 2 4; 2 2 2");
-    let unnamed = read("time in ms,1 thread,2 threads\n1 ranks,8,4\n2 ranks,4,2\n");
-    assert!(unnamed.contains("m is not known"), "{unnamed}");
+    let in_corner = "time in ms,1 thread,2 threads\n1 rank,8,4\n2 ranks,4,2\n";
+    assert_eq!(read(in_corner), "1 1 0.008; 1 2 0.004; 2 1 0.004; 2 2 0.002");
     assert_eq!(read("ranks,1,2,3\n1,8,8.1,7.9\n2,4,4,4.1\n").matches("1 1 ").count(), 3);
     assert_eq!(read("ranks (ms),1,2\n1,8000,4000\n2,4000,2000\n"), "1 1 8; 1 2 4; 2 1 4; 2 2 2");
     for header in ["ranks,p50,p95,p99", "ranks,1000,2000,4000", "ranks,t1,t2,t4"] {
@@ -176,14 +176,8 @@ fn of_the_rows_of_a_job_its_steps_count() {
 
 #[test]
 fn two_numbers_in_one_text_are_offered_as_m_and_p() {
-    for (one, other) in [
-        ("mpi8_omp4", "mpi4_omp2"),
-        ("8R4T", "4R2T"),
-        ("(8, 4)", "(4, 2)"),
-        ("8 ranks x 4 threads", "4 ranks x 2 threads"),
-        ("8 x 4", "4 x 2"),
-    ] {
-        let text = format!("run;time_s\n{one};9\n{other};5\n").replace("run", "layout");
+    for (one, other) in [("(8, 4)", "(4, 2)"), ("8 x 4", "4 x 2"), ("n8t4", "n4t2")] {
+        let text = format!("layout;time_s\n{one};9\n{other};5\n");
         assert!(read(&text).contains("columns m,p=layout (processes first)"), "{}", read(&text));
         let claims = Claims { columns: "m,p=layout".parse().unwrap(), ..Claims::default() };
         let (found, _) = runs(&Source::new("t", &text), &claims).unwrap();
@@ -414,4 +408,55 @@ fn results_of_kernel_tuner_are_in_milliseconds_wherever_they_stand() {
     let times = "\"times\": [7900, 8100], ";
     let text = format!("[{}, {}]", result(1, 8000.0, times), result(2, 4000.0, times));
     assert_eq!(read(&text), "1 2 7.9; 1 2 8.1; 2 2 7.9; 2 2 8.1");
+}
+
+#[test]
+fn words_beside_two_numbers_say_which_is_m() {
+    for (one, other) in [
+        ("mpi8_omp4", "mpi4_omp2"),
+        ("8R4T", "4R2T"),
+        ("8 ranks x 4 threads", "4 ranks x 2 threads"),
+        ("OMP=4 MPI=8", "OMP=2 MPI=4"),
+        ("4OMPx8MPI", "2OMPx4MPI"),
+    ] {
+        assert_eq!(read(&format!("layout;time_s\n{one};9\n{other};5\n")), "8 4 9; 4 2 5", "{one}");
+    }
+    assert_eq!(read("ranks x threads,time_s\n8x4,9\n4x2,5\n"), "8 4 9; 4 2 5");
+    assert_eq!(read("threads/ranks,time_s\n4/8,9\n2/4,5\n"), "8 4 9; 4 2 5");
+    let mixed = read("layout,time_s\nmpi8_omp4,9\nomp2_mpi4,5\n");
+    assert!(mixed.contains("columns m,p=layout (processes first)"), "{mixed}");
+}
+
+#[test]
+fn a_column_for_each_number_is_known_by_the_word_beside_it() {
+    let all = "1 1 8; 1 2 4; 2 1 4; 2 2 2";
+    for (header, factor) in [
+        ("ranks,1T (ms),2T (ms)", 1000),
+        ("ranks,time_1thread,time_2threads", 1),
+        ("ranks,p=1 [ms],p=2 [ms]", 1000),
+        ("ranks\\threads,1,2", 1),
+        (",threads,\nranks,1,2", 1),
+    ] {
+        let time = |time: u32| time * factor;
+        let text = format!("{header}\n1,{},{}\n2,{},{}\n", time(8), time(4), time(4), time(2));
+        assert_eq!(read(&text), all, "{header}");
+    }
+    let unknown = "ranks,t1,t2,t4\n1,8,4,2\n2,4,2,1\n";
+    assert!(
+        read(unknown).contains("columns p=t* (a column of times for each)"),
+        "{}",
+        read(unknown)
+    );
+    let claims = Claims { columns: "p=t*".parse().unwrap(), ..Claims::default() };
+    let (found, _) = runs(&Source::new("t", unknown), &claims).unwrap();
+    assert_eq!(
+        found.iter().map(|it| (it.m, it.p)).collect::<Vec<_>>()[..3],
+        [(1, 1), (1, 2), (1, 4)]
+    );
+    for header in
+        ["ranks (GFLOP/s),1,2", "ranks,1T (GF/s),2T (GF/s)", "ranks,gflops_1thread,gflops_2threads"]
+    {
+        let found = read(&format!("{header}\n1,8,4\n2,4,2\n"));
+        assert!(!found.starts_with("1 1"), "{header}: {found}");
+    }
 }

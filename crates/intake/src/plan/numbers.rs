@@ -5,6 +5,7 @@ use mmgp_base::expression::{Expression, Kind, Names};
 
 use super::Planner;
 use super::wide::Wide;
+use crate::labels;
 use crate::names::Role;
 use crate::sheet::Field;
 use crate::survey::{is_count, pair};
@@ -72,7 +73,7 @@ fn count(text: &str, comma: Comma) -> Option<u32> {
     if let Ok(count) = text.parse::<u32>() {
         return (count >= 1).then_some(count);
     }
-    whole(number(text, comma)?)
+    number(text, comma).map_or_else(|| labels::count(text).map(|it| it.0), whole)
 }
 
 /// A whole number that counts something, to within what a quotient is rounded by.
@@ -111,9 +112,35 @@ impl Planner<'_> {
                     let p = self.of_cores(&m)?;
                     Ok((m, p))
                 }
-                None => Err(self.nowhere()),
+                None => self.pair().ok_or_else(|| self.nowhere()),
             },
         }
+    }
+
+    /// The only column of two numbers in each text, where its name or words beside these say which counts
+    /// what.
+    fn pair(&mut self) -> Option<(Number, Number)> {
+        let order = |&place: &usize| {
+            let look = &self.survey.columns[place];
+            let is_possible = look.pairs > 0 && look.pairs + 2 >= look.filled;
+            let by_words = || {
+                let mut orders = look
+                    .values
+                    .iter()
+                    .filter(|it| pair(it).is_some())
+                    .map(|text| labels::is_p_first(text));
+                let first = orders.next()??;
+                orders.all(|other| other == Some(first)).then_some(first)
+            };
+            let is_p_first = labels::is_p_first_by_name(self.name(place)).or_else(by_words);
+            is_p_first.filter(|_| is_possible).map(|it| (place, it))
+        };
+        let free: Vec<usize> = (0..self.taken.len()).filter(|&place| !self.taken[place]).collect();
+        let found: Vec<(usize, bool)> = free.iter().filter_map(order).collect();
+        let [(place, is_p_first)] = found[..] else { return None };
+        let (m, p) = if is_p_first { (1, 0) } else { (0, 1) };
+        self.take(if is_p_first { "p, m" } else { "m, p" }, place, "");
+        Some((Number::Part(place, m), Number::Part(place, p)))
     }
 
     /// By what was said, by the headings of a wide table, by the name itself, or by the dictionary.
@@ -123,11 +150,12 @@ impl Planner<'_> {
         role: Role,
         wide: &Option<Wide>,
     ) -> Result<Option<Number>> {
-        if let Some(said) = self.claims.columns.of(key) {
-            return self.said(key, said).map(Some);
-        }
-        if wide.as_ref().is_some_and(|wide| wide.key == key) {
+        let said = self.claims.columns.of(key);
+        if wide.as_ref().is_some_and(|it| it.key == key && said.is_none_or(|said| it.is(said))) {
             return Ok(Some(Number::Heading));
+        }
+        if let Some(said) = said {
+            return self.said(key, said).map(Some);
         }
         let exact = self.sheet.column(key).filter(|&place| !self.taken[place]);
         let exact = exact.filter(|_| !(key == "m" && self.has_sizes()));
@@ -283,7 +311,7 @@ impl Planner<'_> {
         let counts: Vec<&str> = counts.map(|place| self.name(place)).collect();
         let answers = match counts[..] {
             [] => Vec::new(),
-            [one] => vec![self.columns_answer(format!("m={one}"), "")],
+            [one] => ["m", "p"].map(|key| self.columns_answer(format!("{key}={one}"), "")).to_vec(),
             [one, other, ..] => vec![
                 self.columns_answer(format!("m={one},p={other}"), ""),
                 self.columns_answer(format!("m={other},p={one}"), ""),

@@ -265,7 +265,8 @@ impl Planner<'_> {
                 let found: Vec<usize> = found.into_iter().chain(parts).collect();
                 let names: Vec<&str> = found.iter().map(|&place| self.name(place)).collect();
                 let answer = |name: &&str| self.columns_answer(format!("time={name}"), "");
-                let answers: Vec<Answer> = names.iter().map(answer).collect();
+                let mut answers = self.wide_answers();
+                answers.extend(names.iter().map(answer));
                 let found = format!("the time may be any of the columns {}", names.join(", "));
                 Err(self.ambiguous(found, answers))
             }
@@ -350,10 +351,8 @@ impl Planner<'_> {
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
         let found =
             format!("found the columns {}, none of which is called as a time is", names.join(", "));
-        self.ambiguous(
-            found,
-            likely.map(answers).into_iter().flatten().chain(costs.map(cost)).collect(),
-        )
+        let single = likely.into_iter().flat_map(answers).chain(costs.map(cost));
+        self.ambiguous(found, self.wide_answers().into_iter().chain(single).collect())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Tables with a column for each m, p or repetition.
 
-use mmgp_base::error::Result;
+use mmgp_base::error::{Answer, Result};
 
 use super::Planner;
 use super::times::{Timed, Times, UnitOf, Value};
-use crate::names::{Role, numbered, role_of};
+use crate::names::{Role, numbered, role_of_stem};
 use crate::units::{Measure, Unit, duration, measure_of};
 
 /// Numbers in names that count processes or threads begin with no more than this,
@@ -29,6 +29,13 @@ pub(super) struct Wide {
     stem: String,
 }
 
+impl Wide {
+    /// Whether a user names it: by what all its names begin with, `time_t*`.
+    pub(super) fn is(&self, said: &str) -> bool {
+        said.strip_suffix('*') == Some(self.stem.as_str())
+    }
+}
+
 impl Planner<'_> {
     /// Whether the table has a column for each m, p or repetition.
     pub(super) fn wide(&self) -> Option<Wide> {
@@ -39,24 +46,18 @@ impl Planner<'_> {
         {
             return None;
         }
-        let mut groups: Vec<Wide> = Vec::new();
-        for place in 0..self.taken.len() {
-            let is_free = !self.taken[place] && self.survey.columns[place].are_times();
-            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else {
-                continue;
-            };
-            match groups.iter_mut().find(|group| group.stem == stem) {
-                Some(group) => group.columns.push((place, number)),
-                None => groups.push(Wide { key: "", columns: vec![(place, number)], stem }),
+        let mut groups = self.groups();
+        for key in ["m", "p"] {
+            let is_said = |it: &Wide| self.claims.columns.of(key).is_some_and(|said| it.is(said));
+            if let Some(place) = groups.iter().position(is_said) {
+                let group = groups.swap_remove(place);
+                return group.columns.iter().all(|it| it.1 > 0).then_some(Wide { key, ..group });
             }
         }
-        groups.retain(|group| group.columns.len() > 1);
-        let mut group = groups.into_iter().next()?;
-        let has = |role: Role, key: &str| {
-            self.sheet.column(key).is_some()
-                || !self.with_role(role).is_empty()
-                || self.claims.columns.of(key).is_some()
-        };
+        let is_known = |group: &Wide| role_of_stem(&group.stem).is_some();
+        let known = groups.iter().position(is_known).unwrap_or(0);
+        let mut group = groups.into_iter().nth(known)?;
+        let has = |role: Role, key: &str| self.has_number(role, key);
         let mut numbers: Vec<u32> = group.columns.iter().map(|it| it.1).collect();
         numbers.sort_unstable();
         let (least, most) = (numbers[0], numbers[numbers.len() - 1]);
@@ -66,7 +67,7 @@ impl Planner<'_> {
             return None;
         }
         let are_alike = self.spread_in_rows(&group) < ALIKE;
-        group.key = match role_of(&group.stem) {
+        group.key = match role_of_stem(&group.stem) {
             Some(Role::Threads) => "p",
             Some(Role::Processes) => "m",
             Some(Role::Repetition) => "repetition",
@@ -90,6 +91,48 @@ impl Planner<'_> {
         is_right.then_some(group)
     }
 
+    /// Columns of times whose names have the same words and different numbers.
+    fn groups(&self) -> Vec<Wide> {
+        let mut groups: Vec<Wide> = Vec::new();
+        for place in 0..self.taken.len() {
+            let is_free = !self.taken[place] && self.survey.columns[place].are_times();
+            let Some((stem, number)) = numbered(self.name(place)).filter(|_| is_free) else {
+                continue;
+            };
+            match groups.iter_mut().find(|group| group.stem == stem) {
+                Some(group) => group.columns.push((place, number)),
+                None => groups.push(Wide { key: "", columns: vec![(place, number)], stem }),
+            }
+        }
+        groups.retain(|group| group.columns.len() > 1);
+        groups
+    }
+
+    /// Whether a column or a user says where m or p stands.
+    fn has_number(&self, role: Role, key: &str) -> bool {
+        self.sheet.column(key).is_some()
+            || (0..self.roles.len()).any(|place| self.roles[place] == Some(role))
+            || self.claims.columns.of(key).is_some()
+    }
+
+    /// What would make of columns with numbers in their names one for each p or m, where the table has no
+    /// other.
+    pub(super) fn wide_answers(&self) -> Vec<Answer> {
+        let is_possible = |group: &&Wide| {
+            let is_time = matches!(measure_of(&group.stem), Measure::Time(_) | Measure::Other(_));
+            is_time && group.columns.iter().all(|it| it.1 > 0)
+        };
+        let groups = self.groups();
+        let stem = groups.iter().find(is_possible).map(|group| &group.stem);
+        let keys = [("p", Role::Threads), ("m", Role::Processes)];
+        let free = keys.into_iter().filter(|(key, role)| !self.has_number(*role, key));
+        let answer = |(key, _): (&str, Role)| {
+            let said = format!("{key}={}*", stem?);
+            Some(self.columns_answer(said, "a column of times for each"))
+        };
+        free.filter_map(answer).collect()
+    }
+
     /// By which factor the times of a row differ that stand in these columns, in the median.
     fn spread_in_rows(&self, group: &Wide) -> f64 {
         let mut spreads = Vec::new();
@@ -111,9 +154,10 @@ impl Planner<'_> {
     }
 
     pub(super) fn wide_times(&mut self, wide: Wide) -> Result<Times> {
-        let unit = match measure_of(&wide.stem) {
-            Measure::Time(Some(unit)) => Some(unit),
-            _ => match self.unit_of_corner() {
+        let unit = match (measure_of(&wide.stem), in_brackets(&wide.stem)) {
+            (Measure::Time(Some(unit)), _) => Some(unit),
+            (_, Some(unit)) => Some(self.unit_in_brackets(&wide.stem, unit)?),
+            _ => match self.unit_of_corner()? {
                 None => self.unit_above()?,
                 of_corner => of_corner,
             },
@@ -138,10 +182,28 @@ impl Planner<'_> {
     }
 
     /// The unit in brackets behind the first name of a table with a column for each number: `ranks (ms)`.
-    fn unit_of_corner(&self) -> Option<Unit> {
+    fn unit_of_corner(&self) -> Result<Option<Unit>> {
         let name = self.name(0);
-        let inner =
-            name.rsplit_once(['(', '[']).map(|(_, inner)| inner.trim_end_matches([')', ']']))?;
-        Unit::named(inner)
+        let inner = in_brackets(name).unwrap_or(name);
+        match measure_of(inner) {
+            Measure::Rate(unit) => {
+                let found = format!("{name:?} is a rate ({unit}), and no time");
+                Err(self.ambiguous(found, Vec::new()))
+            }
+            Measure::Time(Some(unit)) => Ok(Some(unit)),
+            _ => Ok(in_brackets(name).and_then(Unit::named)),
+        }
     }
+
+    /// The unit of time that stands in brackets behind the names of all columns.
+    fn unit_in_brackets(&self, stem: &str, unit: &str) -> Result<Unit> {
+        let found = || format!("{unit:?} behind {stem:?} is no unit of time that is known");
+        Unit::named(unit).ok_or_else(|| self.ambiguous(found(), Vec::new()))
+    }
+}
+
+/// What stands in brackets at the end of a name.
+fn in_brackets(name: &str) -> Option<&str> {
+    let inner = name.trim_end().strip_suffix([')', ']'])?;
+    inner.rsplit_once(['(', '[']).map(|(_, inner)| inner.trim())
 }
