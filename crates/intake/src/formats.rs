@@ -7,6 +7,7 @@ mod extrap;
 mod filled;
 mod json;
 mod long;
+mod second_header;
 
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
@@ -22,7 +23,10 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     let paths: Vec<String> = columns.all().map(Into::into).collect();
     let sheet = match json::sheet(source, &paths)? {
         Some(sheet) => sheet,
-        None => blocks::with_blocks(filled::with_all_values(delimited::sheet(source)?)?)?,
+        None => {
+            let sheet = second_header::with_both(delimited::sheet(source)?)?;
+            blocks::with_blocks(filled::with_all_values(sheet)?)?
+        }
     };
     commands::with_commands(long::of_time(sheet)?)
 }

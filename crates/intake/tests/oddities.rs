@@ -460,3 +460,13 @@ fn a_column_for_each_number_is_known_by_the_word_beside_it() {
         assert!(!found.starts_with("1 1"), "{header}: {found}");
     }
 }
+
+#[test]
+fn a_line_for_each_quantity_is_a_table_on_its_side() {
+    let runs = "1 1 8; 1 2 4; 2 1 4";
+    assert_eq!(read("ranks,1,1,2\nthreads,1,2,1\ntime_s,8,4,4\n"), runs);
+    let jube = "result:\n| parameter | 0 | 1 | 2 |\n|---|---|---|---|\n| ntasks | 1 | 1 | 2 |\n\
+                | threads | 1 | 2 | 1 |\n| time[ms] | 8000 | 4000 | 4000 |\n";
+    assert_eq!(read(jube), runs);
+    assert_eq!(read("ranks    1  1  2\nthreads  1  2  1\ntime     8  4  4\n"), runs);
+}

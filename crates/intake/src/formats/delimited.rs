@@ -15,6 +15,7 @@ mod lines;
 mod reframe;
 mod sacct;
 mod separated;
+mod transposed;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
@@ -33,8 +34,9 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 15] = [
+const FORMATS: [Format; 16] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
+    transposed::FORMAT,
     bordered::JUBE,
     bordered::MARKDOWN,
     job_log::FORMAT,

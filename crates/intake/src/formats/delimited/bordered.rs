@@ -67,6 +67,14 @@ fn is_below_header(line: Line<'_>) -> bool {
         && (is_drawn(line) || (text.contains('-') && text.chars().all(|it| "|-: ".contains(it))))
 }
 
+/// The fields of a line between bars; none of one that is drawn or has no border.
+pub(super) fn fields(line: Line<'_>) -> Vec<Field<'_>> {
+    if is_drawn(line) || !begins(line) {
+        return Vec::new();
+    }
+    cells(without_borders(line)).into_iter().map(plain).collect()
+}
+
 /// The table of the lines from that byte on; `plain` is what is made of each field.
 fn table<'a>(
     text: &Text<'a>,
