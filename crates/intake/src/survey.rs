@@ -140,7 +140,9 @@ pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
     let (one, other) = (groups.next()?, groups.next()?);
     let is_decimal = text.contains(&format!("{one}.{other}"));
     let both = (count(one)?, count(other)?);
-    (groups.next().is_none() && !is_decimal).then_some(both)
+    // Slurm ends what it cuts off with a sign.
+    let is_whole = !is_decimal && !text.ends_with('+');
+    (groups.next().is_none() && is_whole).then_some(both)
 }
 
 impl Survey {

@@ -470,3 +470,17 @@ fn a_line_for_each_quantity_is_a_table_on_its_side() {
     assert_eq!(read(jube), runs);
     assert_eq!(read("ranks    1  1  2\nthreads  1  2  1\ntime     8  4  4\n"), runs);
 }
+
+#[test]
+fn columns_of_fixed_width_may_be_empty_and_have_blanks() {
+    let text = "JobID           JobName   NTasks  AllocCPUS    Elapsed      State \n\
+                ------------ ---------- -------- ---------- ---------- ---------- \n\
+                7                 a job                   8   00:01:50  COMPLETED \n\
+                7.batch           batch        1          8   00:01:50  COMPLETED \n\
+                7.0                 app        4          8   00:01:40  COMPLETED \n\
+                8.0                 app        2          4   00:01:58  COMPLETED \n";
+    assert_eq!(read(text), "4 2 100; 2 2 118");
+    let cut = "JobID           JobName    Elapsed \n------------ ---------- ---------- \n\
+               7            mpi8_omp1+   00:01:40 \n8             mpi8_omp4   00:01:00 \n";
+    assert!(read(cut).contains("\"mpi8_omp1+\" in column \"JobName\""), "{}", read(cut));
+}

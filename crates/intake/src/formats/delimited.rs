@@ -6,6 +6,7 @@
 
 mod blanks;
 mod bordered;
+mod fixed_width;
 mod header;
 mod hyperfine;
 mod job_log;
@@ -34,7 +35,7 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 16] = [
+const FORMATS: [Format; 18] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     transposed::FORMAT,
     bordered::JUBE,
@@ -42,6 +43,8 @@ const FORMATS: [Format; 16] = [
     job_log::FORMAT,
     job_log::RESULTS,
     sacct::FORMAT,
+    sacct::FIXED,
+    fixed_width::FORMAT,
     reframe::FORMAT,
     keyed::FORMAT,
     hyperfine::FORMAT,
