@@ -47,7 +47,7 @@ const PROCESSES: &str = "m np nprocs nproc numprocs numproc procs processes proc
 
 const THREADS: &str = "p threads thread nthreads nthread numthreads numthread ompnumthreads ompthreads \
     nompthreads numompthreads omp nomp numomp openmpthreads openmp threadsperrank threadsperprocess \
-    threadspertask threadsperproc threadspermpi threadspermpirank threadsperworker ompthreadsperrank \
+    threadspertask threadsperproc threadspermpi threadspermpirank threadspermpiprocess threadspermpitask threadsperworker ompthreadsperrank \
     cpuspertask numcpuspertask slurmcpuspertask corespertask coresperrank coresperprocess cpusperrank \
     threadcount apus apusperprocess accelerators acceleratorsperprocess spes spesperprocess gpusperrank \
     gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils \

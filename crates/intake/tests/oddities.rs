@@ -472,6 +472,31 @@ fn a_line_for_each_quantity_is_a_table_on_its_side() {
 }
 
 #[test]
+fn lines_that_say_the_same_with_other_numbers_are_a_table() {
+    for (one, other) in [
+        ("8 MPI ranks 4 OMP threads: 9.5 seconds", "4 MPI ranks 2 OMP threads: 5.5 seconds"),
+        (
+            "MPI Processes 8 | Threads 4 | time = 9.5e+00 s",
+            "MPI Processes 4 | Threads 2 | time = 5.5e+00 s",
+        ),
+        ("Using 8 ranks, 4 threads, took 9.5 s", "Using 4 ranks, 2 threads, took 5.5 s"),
+        ("log.np8.omp4: real 0m9.500s", "log.np4.omp2: real 0m5.500s"),
+        (
+            "== 8 ranks, 4 threads ==\nreal 0m9.500s\nuser 1m1.0s",
+            "== 4 ranks, 2 threads ==\nreal 0m5.500s\nuser 1m2.0s",
+        ),
+        ("ranks: 8, threads: 4, time: 9500 ms", "ranks: 4, threads: 2, time: 5500 ms"),
+    ] {
+        assert_eq!(read(&format!("{one}\n{other}\n")), "8 4 9.5; 4 2 5.5", "{one}");
+    }
+    let sizes = "N=64: 8 ranks, 4 threads: 9 s\nN=99: 8 ranks, 4 threads: 5 s\n";
+    assert!(read(sizes).contains("differ in \"N\", which has 2 values"), "{}", read(sizes));
+    // On which side of a number its name stands, nothing says.
+    let unclear = read("Run 8 mpi 4 omp 9.5\nRun 4 mpi 2 omp 5.5\n");
+    assert!(!unclear.starts_with(|it: char| it.is_ascii_digit()), "{unclear}");
+}
+
+#[test]
 fn columns_of_fixed_width_may_be_empty_and_have_blanks() {
     let text = "JobID           JobName   NTasks  AllocCPUS    Elapsed      State \n\
                 ------------ ---------- -------- ---------- ---------- ---------- \n\

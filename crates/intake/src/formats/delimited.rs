@@ -15,6 +15,7 @@ mod levels;
 mod lines;
 mod reframe;
 mod sacct;
+mod sentences;
 mod separated;
 mod transposed;
 
@@ -35,7 +36,7 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 18] = [
+const FORMATS: [Format; 19] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     transposed::FORMAT,
     bordered::JUBE,
@@ -47,6 +48,7 @@ const FORMATS: [Format; 18] = [
     fixed_width::FORMAT,
     reframe::FORMAT,
     keyed::FORMAT,
+    sentences::FORMAT,
     hyperfine::FORMAT,
     levels::FORMAT,
     separated::COMMA,

@@ -16,7 +16,7 @@ const QUALIFIERS: &str = "mean means avg average median med min max minimum maxi
     fastest slowest mittel mittelwert mittlere wall clock run runs job jobs iter iters iteration iterations \
     step steps of in real solve solver loop loops main region all measured value raw or on for the to \
     solution exec execution compute computation kernel program process app application simulation \
-    benchmark bench test phase section overall whole parallel figure gesamt";
+    benchmark bench test phase section overall whole parallel figure gesamt taken took spent";
 
 /// Words for what is set, but not before `per` or `/` and a unit of time: timesteps/s are a rate.
 pub(super) const SIMULATED: &str = "timestep timesteps simulated sim";

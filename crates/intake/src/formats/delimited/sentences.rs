@@ -1,0 +1,238 @@
+//! Lines that say the same of each run, with other numbers: `4 MPI ranks, 2 threads: 12.5 seconds`. The words
+//! beside a number name its column. A run may take several lines, the same for each.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use mmgp_base::error::Result;
+
+use super::header::headings;
+use super::lines::{Line, Text, lines};
+use super::{Format, Table};
+use crate::names::{Role, role_of};
+use crate::sheet::Field;
+use crate::units::{Comma, Measure, Unit, duration, measure_of};
+
+pub(super) const FORMAT: Format = Format { name: "lines of words and numbers", table };
+
+/// A run takes no more lines.
+const MOST_LINES: usize = 12;
+
+/// A text with more bytes is no such log.
+const LONGEST: usize = 1 << 20;
+
+/// A duration with more letters is none \[bytes\].
+const LONGEST_DURATION: usize = 32;
+
+/// A line taken apart: its numbers, and the words before the first, between them, and behind the last.
+#[derive(Clone)]
+struct Sentence<'a> {
+    line: Line<'a>,
+    words: Vec<&'a str>,
+    numbers: Vec<&'a str>,
+}
+
+fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+    if text.source.text.len() > LONGEST {
+        return None;
+    }
+    let all: Vec<Sentence<'a>> = lines(&text.source.text, text.start).map(Sentence::of).collect();
+    let is_period = |count: &usize| {
+        let repeats = all.iter().skip(*count).zip(&all).all(|(one, other)| one.is_like(other));
+        all.len() >= 2 * count && repeats
+    };
+    let count = (1..=MOST_LINES).find(is_period)?;
+    // What a last run lacks, it has not said.
+    let runs: Vec<&[Sentence<'a>]> = all.chunks_exact(count).collect();
+    let names: Option<Vec<Vec<Field<'a>>>> = runs[0].iter().map(Sentence::names).collect();
+    let names = names?.concat();
+    let is_of_run = |name: &Field<'a>| {
+        matches!(measure_of(&name.text), Measure::Time(_))
+            || matches!(role_of(&name.text), Some(Role::Processes | Role::Threads))
+    };
+    let has_letters =
+        |line: &Sentence<'a>| line.words.iter().any(|it| it.contains(char::is_alphabetic));
+    let are_sentences = runs[0].iter().all(has_letters);
+    if names.len() < 2 || !are_sentences || !names.iter().any(is_of_run) {
+        return None;
+    }
+    let rows: Vec<Vec<Field<'a>>> =
+        runs.iter().map(|run| run.iter().flat_map(Sentence::fields).collect()).collect();
+    Some(
+        headings(text.source, &distinct(names))
+            .map(|columns| Table { columns, rows: Box::new(rows) }),
+    )
+}
+
+/// The names, each with a number behind it where it was there before.
+fn distinct(names: Vec<Field<'_>>) -> Vec<Field<'_>> {
+    let mut all: Vec<Field<'_>> = Vec::with_capacity(names.len());
+    for name in names {
+        let count = all.iter().filter(|it| it.text == name.text).count();
+        let text = match count {
+            0 => name.text,
+            _ => Cow::Owned(format!("{} {}", name.text, count + 1)),
+        };
+        all.push(Field { text, at: name.at });
+    }
+    all
+}
+
+impl<'a> Sentence<'a> {
+    fn of(line: Line<'a>) -> Self {
+        let text = line.text;
+        let (mut words, mut numbers) = (Vec::new(), Vec::new());
+        let (mut begin, mut at) = (0, 0);
+        while at < text.len() {
+            let length = number_at(text, at);
+            if length == 0 {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            words.push(&text[begin..at]);
+            numbers.push(&text[at..at + length]);
+            at += length;
+            begin = at;
+        }
+        words.push(&text[begin..]);
+        Self { line, words, numbers }
+    }
+
+    /// Whether both have the same words.
+    fn is_like(&self, other: &Self) -> bool {
+        let same =
+            |(one, other): (&&str, &&str)| one.split_whitespace().eq(other.split_whitespace());
+        self.words.len() == other.words.len() && self.words.iter().zip(&other.words).all(same)
+    }
+
+    fn place(&self, part: &str) -> usize {
+        self.line.at + (part.as_ptr() as usize - self.line.text.as_ptr() as usize)
+    }
+
+    fn fields(&self) -> Vec<Field<'a>> {
+        let field = |number: &&'a str| Field { text: (*number).into(), at: self.place(number) };
+        self.numbers.iter().map(field).collect()
+    }
+
+    /// The names of its numbers, on the side on which more of them are known; `None` where neither is
+    /// better and they differ, unless the line begins with a number or with a name that is known.
+    fn names(&self) -> Option<Vec<Field<'a>>> {
+        let (before, behind) = (self.names_on(Side::Before), self.names_on(Side::Behind));
+        let known = |names: &[Field<'a>]| names.iter().filter(|name| is_known(&name.text)).count();
+        match known(&before).cmp(&known(&behind)) {
+            Ordering::Greater => Some(before),
+            Ordering::Less => Some(behind),
+            Ordering::Equal if parts(self.words[0]).is_empty() => Some(behind),
+            Ordering::Equal => {
+                let is_same = |(one, other): (&Field<'a>, &Field<'a>)| {
+                    one.text == other.text || !(is_known(&one.text) || is_known(&other.text))
+                };
+                let are_same = before.iter().zip(&behind).all(is_same);
+                (are_same || is_known(&before[0].text)).then_some(before)
+            }
+        }
+    }
+
+    /// The names of its numbers, where a phrase between two is of the number on that side. Of two phrases
+    /// and more, each is of the number next to it.
+    fn names_on(&self, side: Side) -> Vec<Field<'a>> {
+        let phrases: Vec<Vec<&'a str>> = self.words.iter().map(|words| parts(words)).collect();
+        let last = phrases.len() - 1;
+        let name = |(place, number): (usize, &&'a str)| {
+            let is_free = |words: usize, other: Side| {
+                words == 0 || words == last || phrases[words].len() > 1 || side == other
+            };
+            let before = phrases[place].last().filter(|_| is_free(place, Side::Before));
+            let behind = phrases[place + 1].first();
+            let unit = behind.filter(|it| Unit::named(it).is_some());
+            let behind = behind.filter(|_| is_free(place + 1, Side::Behind));
+            let before = before.map(|it| known_part(it, Side::Before));
+            let behind = behind.map(|it| known_part(it, Side::Behind));
+            let name = match (unit, side) {
+                (Some(unit), _) => Some(format!("{} [{unit}]", before.unwrap_or("time")).into()),
+                (None, Side::Before) => before.or(behind).map(Cow::Borrowed),
+                (None, Side::Behind) => behind.or(before).map(Cow::Borrowed),
+            };
+            let text = name.unwrap_or_else(|| format!("number {}", place + 1).into());
+            Field { text, at: self.place(number) }
+        };
+        self.numbers.iter().enumerate().map(name).collect()
+    }
+}
+
+/// On which side of a number its name stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    Behind,
+}
+
+/// A phrase, or its word next to the number where that alone is known.
+fn known_part(phrase: &str, side: Side) -> &str {
+    let mut words = phrase.split_whitespace().map(|it| it.trim_start_matches('-'));
+    let word = if side == Side::Before { words.next_back() } else { words.next() };
+    word.filter(|word| !is_known(phrase) && is_known(word)).unwrap_or(phrase)
+}
+
+/// Whether a name says what it is of.
+fn is_known(name: &str) -> bool {
+    role_of(name).is_some() || matches!(measure_of(name), Measure::Time(_) | Measure::Rate(_))
+}
+
+/// The phrases between marks and words such as `and`.
+fn parts(words: &str) -> Vec<&str> {
+    let is_mark = |it: char| ",:;|=()[]<>".contains(it);
+    let clean = |text: &str| -> (usize, usize) {
+        let inner = text.trim_matches(|it: char| !it.is_alphanumeric());
+        (inner.as_ptr() as usize - words.as_ptr() as usize, inner.len())
+    };
+    let mut parts = Vec::new();
+    for phrase in words.split(is_mark) {
+        let mut rest = phrase;
+        let joint = |text: &str| {
+            let places = JOINTS.iter().filter_map(|joint| Some((text.find(joint)?, joint.len())));
+            places.min()
+        };
+        while let Some((place, length)) = joint(rest) {
+            parts.push(clean(&rest[..place]));
+            // The blank at its end may begin another.
+            rest = &rest[place + length - 1..];
+        }
+        parts.push(clean(rest));
+    }
+    let inner = |&(at, length): &(usize, usize)| &words[at..at + length];
+    parts.iter().filter(|(_, length)| *length > 0).map(inner).collect()
+}
+
+/// Words between two phrases.
+const JOINTS: [&str; 7] = [" x ", " \u{d7} ", " and ", " with ", " by ", " on ", " using "];
+
+/// How long the number or the duration is that begins there \[bytes\]; 0 of none.
+fn number_at(text: &str, at: usize) -> usize {
+    let rest = &text[at..];
+    let before = text[..at].chars().next_back();
+    if !rest.starts_with(|it: char| it.is_ascii_digit()) || before == Some('.') {
+        return 0;
+    }
+    let rest_of_word = &rest[..rest.floor_char_boundary(LONGEST_DURATION)];
+    let end = rest_of_word.find(char::is_whitespace).unwrap_or(rest_of_word.len());
+    let word = &rest_of_word[..end];
+    let word = word.trim_end_matches([',', ';', ':', '|', ')', ']', '.']);
+    let is_first = before.is_none_or(|it| !it.is_alphanumeric());
+    let is_clock = word.contains(':') || word.contains(['h', 'm']);
+    if is_first && is_clock && duration(word, Comma::Thousands).is_some_and(|it| it.has_unit) {
+        return word.len();
+    }
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut end = digits(rest);
+    if let Some(behind) = rest[end..].strip_prefix('.') {
+        let decimals = digits(behind);
+        end += if decimals > 0 { decimals + 1 } else { 0 };
+    }
+    if let Some(behind) = rest[end..].strip_prefix(['e', 'E']) {
+        let sign = usize::from(behind.starts_with(['+', '-']));
+        let exponent = digits(&behind[sign..]);
+        end += if exponent > 0 { 1 + sign + exponent } else { 0 };
+    }
+    end
+}
