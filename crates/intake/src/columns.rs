@@ -110,6 +110,20 @@ impl Columns {
         self.split.as_ref().map(|(name, is_p_first)| (name.as_str(), *is_p_first))
     }
 
+    /// What was said with more, which takes the place of what was said of the same key.
+    pub(crate) fn with(&self, more: &str) -> String {
+        let key_of_more = more.split('=').next().unwrap_or_default();
+        let said = KEYS.iter().zip(&self.said).filter(|(key, _)| **key != key_of_more);
+        let mut all: Vec<String> =
+            said.filter_map(|(key, said)| Some(format!("{key}={}", said.as_ref()?))).collect();
+        let split = self.split.as_ref().filter(|_| !["m,p", "p,m"].contains(&key_of_more));
+        all.extend(split.map(|(name, is_p_first)| {
+            format!("{}={name}", if *is_p_first { "p,m" } else { "m,p" })
+        }));
+        all.push(more.into());
+        all.join(",")
+    }
+
     /// All that was said.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         let split = self.split.as_ref().map(|(name, _)| name);

@@ -17,6 +17,7 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::Quantity;
 
 use crate::claims::{Claims, Filter};
+use crate::columns::Columns;
 use crate::failures::are_of;
 use crate::names::{self, Role, role_of};
 use crate::sheet::{Heading, Sheet};
@@ -66,6 +67,8 @@ pub struct Plan {
     /// The column of the times, where all have as many decimals, and how many.
     decimals: Option<(usize, usize)>,
     comma: Comma,
+    /// What was said of the columns.
+    said: Columns,
     /// What each part of a run is read from, for people: `m`, `"ranks"`, why.
     pub parts: Vec<Part>,
 }
@@ -205,6 +208,7 @@ impl<'a> Planner<'a> {
             remarks,
             decimals,
             comma,
+            said: self.claims.columns.clone(),
             parts,
         };
         Ok(plan)

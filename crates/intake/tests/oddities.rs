@@ -472,6 +472,17 @@ fn a_line_for_each_quantity_is_a_table_on_its_side() {
 }
 
 #[test]
+fn an_answer_keeps_what_was_said() {
+    let text = "out,width,wall\n1,1,8\n1,2,4\n2,1,4\n";
+    let claims = Claims { columns: "m=out,time=wall [ms]".parse().unwrap(), ..Claims::default() };
+    let error = runs(&Source::new("t", text), &claims).unwrap_err().to_string();
+    assert!(error.contains("say columns m=out,time=wall [ms],p=width"), "{error}");
+    let both = Claims { columns: "m,p=layout".parse().unwrap(), ..Claims::default() };
+    let error = runs(&Source::new("t", "layout,value\n8x4,1.5\n"), &both).unwrap_err().to_string();
+    assert!(error.contains("say columns m,p=layout,time=value [s]"), "{error}");
+}
+
+#[test]
 fn lines_that_say_the_same_with_other_numbers_are_a_table() {
     for (one, other) in [
         ("8 MPI ranks 4 OMP threads: 9.5 seconds", "4 MPI ranks 2 OMP threads: 5.5 seconds"),

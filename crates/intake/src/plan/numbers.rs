@@ -322,16 +322,7 @@ impl Planner<'_> {
 
     /// What could be said of columns, beside what was said.
     pub(super) fn columns_answer(&self, more: String, meaning: &str) -> Answer {
-        let said = |key: &str| self.claims.columns.of(key).map(|it| format!("{key}={it}"));
-        let key_of_more = more.split('=').next().unwrap_or_default().to_string();
-        let kept = ["m", "p", "time", "repetition"].into_iter().filter(|key| *key != key_of_more);
-        let mut all: Vec<String> = kept.filter_map(said).collect();
-        let is_of_both = more.starts_with("m,p=") || more.starts_with("p,m=");
-        let split = self.claims.columns.split().filter(|_| !is_of_both);
-        all.extend(split.map(|(name, is_p_first)| {
-            format!("{}={name}", if is_p_first { "p,m" } else { "m,p" })
-        }));
-        all.push(more);
-        Answer { key: "columns", value: all.join(","), meaning: meaning.into() }
+        let value = self.claims.columns.with(&more);
+        Answer { key: "columns", value, meaning: meaning.into() }
     }
 }

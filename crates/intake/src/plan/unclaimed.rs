@@ -72,7 +72,9 @@ impl Rows<'_> {
         let column = self.watch.columns().find(|it| self.sheet.columns[it.place].name == name);
         let missing = column.and_then(|column| self.missing(column));
         let mut answers: Vec<Answer> = missing
-            .map(|(key, meaning)| answer("columns", format!("{key}={name}"), meaning))
+            .map(|(key, meaning)| {
+                answer("columns", self.plan.said.with(&format!("{key}={name}")), meaning)
+            })
             .into_iter()
             .collect();
         answers.push(answer("by", name.into(), "an answer for each"));
