@@ -520,3 +520,20 @@ fn columns_of_fixed_width_may_be_empty_and_have_blanks() {
                7            mpi8_omp1+   00:01:40 \n8             mpi8_omp4   00:01:00 \n";
     assert!(read(cut).contains("\"mpi8_omp1+\" in column \"JobName\""), "{}", read(cut));
 }
+
+#[test]
+fn tables_are_found_in_what_papers_and_issues_have() {
+    let runs = "1 1 9; 1 2 5";
+    let latex = "\\begin{tabular}{rrr}\n\\hline\n\\textbf{Ranks} & Threads & Time (s) \\\\ \\hline\n\
+                 1 & 1 & $9$ \\\\\n1 & 2 & \\textbf{5} \\\\\n\\end{tabular}\n";
+    assert_eq!(read(latex), runs);
+    let fenced = "Here are my times:\n\n```\nranks threads time\n1 1 9\n1 2 5\n```\n";
+    assert_eq!(read(fenced), runs);
+    let tibble = "# A tibble: 2 \u{d7} 3\n  ranks threads  time\n  <int>   <int> <dbl>\n1     1       1     9\n2     1       2     5\n";
+    assert_eq!(read(tibble), runs);
+    let polars = "shape: (2, 3)\n\u{250c}\u{2500}\u{252c}\u{2500}\u{252c}\u{2500}\u{2510}\n\
+                  \u{2502} ranks \u{2506} threads \u{2506} time \u{2502}\n\u{2502} --- \u{2506} --- \u{2506} --- \u{2502}\n\
+                  \u{2502} i64 \u{2506} i64 \u{2506} f64 \u{2502}\n\u{2502} 1 \u{2506} 1 \u{2506} 9 \u{2502}\n\
+                  \u{2502} 1 \u{2506} 2 \u{2506} 5 \u{2502}\n";
+    assert_eq!(read(polars), runs);
+}

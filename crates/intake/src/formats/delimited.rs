@@ -11,6 +11,7 @@ mod header;
 mod hyperfine;
 mod job_log;
 mod keyed;
+mod latex;
 mod levels;
 mod lines;
 mod reframe;
@@ -36,7 +37,7 @@ struct Format {
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 19] = [
+const FORMATS: [Format; 20] = [
     Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     transposed::FORMAT,
     bordered::JUBE,
@@ -50,6 +51,7 @@ const FORMATS: [Format; 19] = [
     keyed::FORMAT,
     sentences::FORMAT,
     hyperfine::FORMAT,
+    latex::FORMAT,
     levels::FORMAT,
     separated::COMMA,
     separated::SEMICOLON,

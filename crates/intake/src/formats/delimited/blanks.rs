@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mmgp_base::error::Result;
 
 use super::header::{Layout, Record, headings, is_number, unnamed};
-use super::lines::{Line, LineRows, Text, field, is_size};
+use super::lines::{Line, LineRows, Text, field};
 use super::separated::has_decimals;
 use super::{Format, Table};
 use crate::sheet::{Field, Heading, Rows};
@@ -103,7 +103,7 @@ impl Gap {
             fields
         };
         let record = |line: Line<'a>| Record { fields: fields(line), end: line.next };
-        let records = text.first_lines().into_iter().filter(|line| !is_size(*line)).map(record);
+        let records = text.first_lines().into_iter().map(record);
         Layout::of(text, records.filter(|record| !record.fields.is_empty()).collect(), fields)
     }
 

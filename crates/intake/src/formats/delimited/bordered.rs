@@ -35,7 +35,10 @@ pub(super) const JUBE: Format = Format {
 };
 
 /// What stands between fields.
-const BARS: [char; 4] = ['|', '\u{2502}', '\u{2503}', '\u{2551}'];
+const BARS: [char; 5] = ['|', '\u{2502}', '\u{2503}', '\u{2551}', '\u{2506}'];
+
+/// What polars writes below the names, of the types of columns.
+const TYPES: &str = "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 str bool cat date";
 
 fn begins(line: Line<'_>) -> bool {
     line.text.trim_start().starts_with(BARS)
@@ -91,6 +94,10 @@ fn table<'a>(
         if !is_drawn(line) {
             let inner = if has_borders { without_borders(line) } else { line };
             fields.extend(cells(inner).into_iter().map(&plain));
+            let is_type = |it: &Field<'_>| TYPES.split_whitespace().any(|known| it.text == known);
+            if fields.iter().all(is_type) {
+                fields.clear();
+            }
         }
         Ok(())
     };

@@ -49,7 +49,7 @@ impl<'a> Text<'a> {
             found: found.into(),
             expected: expected.into(),
         };
-        let Some(first) = lines(text, begin).next() else {
+        let Some(first) = lines(text, fenced(text, begin)).next() else {
             let expected = "a header with the columns m, p, repetition, time_s";
             return Err(refused(text.len(), "an empty file", expected));
         };
@@ -81,6 +81,16 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Where the first part begins that Markdown sets apart, where a text has no table beside such.
+fn fenced(text: &str, begin: usize) -> usize {
+    let is_table = |line: &str| line.trim_start().starts_with('|');
+    let beginning = &text[..text.floor_char_boundary(LOOKED_AT_BYTES)];
+    let fence = beginning.find("```").filter(|_| !text.lines().take(LOOKED_AT).any(is_table));
+    let is_first_of_line = |at: &usize| *at == begin || text[..*at].ends_with('\n');
+    let inner = fence.filter(is_first_of_line).and_then(|at| Some(at + text[at..].find('\n')? + 1));
+    inner.unwrap_or(begin)
+}
+
 /// The comments in a text, without their `#`.
 fn comments(text: &str, begin: usize) -> Vec<Line<'_>> {
     let mut next = begin;
@@ -104,7 +114,7 @@ pub(super) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> 
             let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
             next = (end + 1).min(text.len());
             let line = &text[at..end];
-            if !line.starts_with('#') && !line.trim_start().is_empty() {
+            if !line.starts_with('#') && !line.trim_start().is_empty() && !is_about(line) {
                 return Some(Line { text: line.strip_suffix('\r').unwrap_or(line), at, next });
             }
         }
@@ -177,7 +187,7 @@ where
                 continue;
             }
             let is_aside = line.text.trim().starts_with('(') && fields.len() < self.width;
-            if is_aside || is_size(line) || is_remark(&fields, self.width) {
+            if is_aside || is_remark(&fields, self.width) {
                 continue;
             }
             if fields.len() < self.width {
@@ -192,10 +202,17 @@ where
     }
 }
 
-/// Whether a line says how large the table is: `[12 rows x 3 columns]`.
-pub(super) fn is_size(line: Line<'_>) -> bool {
-    let text = line.text.trim();
-    text.starts_with('[') && text.ends_with(']') && text.contains(" rows")
+/// Whether a line is about the table and none of it: how large it is (`[12 rows x 3 columns]`, `shape: (12, 3)`),
+/// of which types its columns are (`<int> <dbl>`), or where it begins and ends in Markdown.
+fn is_about(line: &str) -> bool {
+    let text = line.trim();
+    match text.as_bytes().first() {
+        Some(b'[') => text.ends_with(']') && text.contains(" rows"),
+        Some(b's') => text.starts_with("shape: ("),
+        Some(b'`') => text.starts_with("```"),
+        Some(b'<') => text.split_whitespace().all(|it| it.starts_with('<') && it.ends_with('>')),
+        _ => false,
+    }
 }
 
 /// Whether a line among rows of several fields is a remark: one field of words, as in `(12 rows)`.
