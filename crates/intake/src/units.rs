@@ -46,10 +46,13 @@ const SPELLINGS: [(Unit, &str); 7] = [
     (Unit::Days, "d day days tag tage"),
     (Unit::Hours, "h hr hrs hour hours stunde stunden"),
     (Unit::Minutes, "min mins minute minutes minuten"),
-    (Unit::Seconds, "s sec secs second seconds sek sekunde sekunden secondes segundos secondi"),
+    (
+        Unit::Seconds,
+        "s sec secs second seconds sek sekunde sekunden secondes segundos seg segs secondi \u{79d2}",
+    ),
     (
         Unit::Milliseconds,
-        "ms msec msecs milli millis millisec millisecs millisecond milliseconds millisekunden",
+        "ms msec msecs milli millis millisec millisecs millisecond milliseconds millisekunden \u{6beb}\u{79d2}",
     ),
     (
         Unit::Microseconds,

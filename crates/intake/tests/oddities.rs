@@ -522,6 +522,18 @@ fn columns_of_fixed_width_may_be_empty_and_have_blanks() {
 }
 
 #[test]
+fn marks_beside_a_time_are_none_of_it() {
+    for time in ["~9.5 s", "9.5 (0.2)", "9.5*", "9.5 s (1.9x)", "9.5 (best)", "9.5(12)"] {
+        assert_eq!(
+            read(&format!("ranks;threads;time\n1;1;{time}\n1;2;5.5\n")),
+            "1 1 9.5; 1 2 5.5",
+            "{time}"
+        );
+    }
+    assert_eq!(read("ranks;threads;time\n1;1;9.5 (timeout)\n1;2;5.5\n"), "1 2 5.5");
+}
+
+#[test]
 fn tables_are_found_in_what_papers_and_issues_have() {
     let runs = "1 1 9; 1 2 5";
     let latex = "\\begin{tabular}{rrr}\n\\hline\n\\textbf{Ranks} & Threads & Time (s) \\\\ \\hline\n\

@@ -57,17 +57,37 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     is_good.then(|| groups.concat())
 }
 
-/// The text before an error, `103.2 \u{b1} 0.5`, with the unit that stands behind it: `103.2 \u{b1} 0.5 ms`.
+/// Words in brackets behind a number that say which of several it is, and nothing of the number.
+const REMARKS: [&str; 7] = ["best", "fastest", "min", "baseline", "reference", "ref", "optimal"];
+
+/// The text before an error, `103.2 \u{b1} 0.5`, with the unit that stands behind it: `103.2 \u{b1} 0.5 ms`; also
+/// before a number or a remark in brackets, `103.2 (0.5)`, and without a sign that it is about so much, or
+/// that there is a note to it: `~103.2`, `103.2*`.
 pub fn without_error(text: &str) -> Cow<'_, str> {
+    let text = text
+        .trim()
+        .trim_start_matches(['~', '\u{2248}'])
+        .trim_end_matches(['*', '\u{2020}'])
+        .trim();
     let signs = ["\u{b1}", "+/-", "+-"];
     let Some((value, error)) = signs.iter().find_map(|sign| text.split_once(sign)) else {
-        return text.into();
+        return without_brackets(text).into();
     };
     let unit = error.trim_start_matches(|it: char| !it.is_alphabetic());
     match value.contains(char::is_alphabetic) {
         true => value.into(),
         false => format!("{value}{unit}").into(),
     }
+}
+
+/// The text before an error, a share or a remark in brackets at its end.
+fn without_brackets(text: &str) -> &str {
+    let Some((value, inner)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) else {
+        return text;
+    };
+    let is_number = inner.trim_end_matches(['x', '%', '\u{d7}']).parse::<f64>().is_ok();
+    let is_remark = REMARKS.iter().any(|remark| inner.eq_ignore_ascii_case(remark));
+    if is_number || is_remark { value.trim_end() } else { text }
 }
 
 /// A duration that was read.

@@ -6,7 +6,7 @@ use super::Unit;
 const TIMES: &str = "time times wallclocktime wallclock walltime walltimes runtime runtimes exectime \
     realtime elapsedtime elapsed duration durations makespan latency latencies timing timings zeit zeiten \
     laufzeit ausf\u{fc}hrungszeit ausfuehrungszeit rechenzeit gesamtzeit dauer temps dur\u{e9}e duree \
-    tiempo";
+    tiempo tempodeexecucao \u{65f6}\u{95f4} \u{8fd0}\u{884c}\u{65f6}\u{95f4} \u{8017}\u{65f6} \u{6642}\u{9593}";
 
 /// Words for a time only where every other word is known: a wall may be of stone.
 const WEAK_TIMES: &str = "wall real tempo";
