@@ -41,7 +41,7 @@ pub enum Role {
 const PROCESSES: &str = "m np nprocs nproc numprocs numproc procs processes process nprocesses \
     numprocesses ranks rankcount nranks numranks mpiranks mpirank mpiprocs mpiproc mpiprocesses mpinp \
     mpisize worldsize commsize mpiworldsize mpitasks ntasks numtasks tasks workers nworkers numworkers \
-    replicas npes pes slurmntasks hostthreads hputhreads mpi prozesse prozessanzahl procesos processus \
+    replicas npes pes slurmntasks hostthreads hputhreads mpi prozesse prozessanzahl procesos processos processi ntmpi \u{8fdb}\u{7a0b}\u{6570} \u{8fdb}\u{7a0b} \u{9032}\u{7a0b}\u{6578} processus \
     numberofprocesses numberofranks numberofmpiranks numberoftasks numberofmpiprocesses mpinumranks \
     nummpiranks nmpi nummpi mpiprocesscount processcount numworkerprocesses";
 
@@ -50,7 +50,7 @@ const THREADS: &str = "p threads thread nthreads nthread numthreads numthread om
     threadspertask threadsperproc threadspermpi threadspermpirank threadspermpiprocess threadspermpitask threadsperworker ompthreadsperrank \
     cpuspertask numcpuspertask slurmcpuspertask corespertask coresperrank coresperprocess cpusperrank \
     threadcount apus apusperprocess accelerators acceleratorsperprocess spes spesperprocess gpusperrank \
-    gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils \
+    gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils ntomp fili threadsporprocesso threadsporproceso hilosporproceso \u{7ebf}\u{7a0b}\u{6570} \u{7ebf}\u{7a0b} \u{57f7}\u{884c}\u{7dd2}\u{6578} \
     numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads nt nthr thr nthrd intraopthreads intraop njobs \
     julianumthreads rayonnumthreads numworkerthreads";
 
@@ -67,7 +67,7 @@ const PROCESSES_PER_NODE: &str = "rankspernode ppn processespernode procspernode
 
 const REPETITIONS: &str = "repetition rep reps repeat repetitions iteration iter run runid runno runnumber \
     runindex runidx trial trialno attempt sample sampleindex replicate replication repindex repid \
-    repetitionindex wiederholung lauf repno round measurement nrun";
+    repetitionindex wiederholung lauf execucao execu\u{e7}\u{e3}o ejecucion ejecuci\u{f3}n corrida rodada repeticao repno round measurement nrun";
 
 const COUNTS: &str = "runs n count samples nruns numruns nsamples numsamples nreps numreps repeats \
     nrepeats numrepeats measurements anzahl observations trials";
@@ -93,7 +93,8 @@ const CIRCUMSTANCES: &str = "timestamp date datetime when day starttime start st
     end endtime ended endedat submit submittime jobid id uuid pid host hostname hosts nodename nodelist \
     user username comment comments note notes remark remarks seq send receive logfile log logpath \
     jobname gitcommit commit sha partition cluster account stdout stderr index lineno utctime localtime \
-    datum blockinfile";
+    datum blockinfile residual residuals residuum relres finalresidual residualnorm resnorm l2norm rmse \
+    relerror relativeerror abserror maxerror l2error";
 
 /// The lists, in the order in which a name is looked for.
 const LISTS: [(Role, &str); 13] = [

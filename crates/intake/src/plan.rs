@@ -62,6 +62,8 @@ pub struct Plan {
     watched: Vec<usize>,
     /// Columns that are passed over by their names, of which there are several values.
     circumstances: Vec<usize>,
+    /// Columns of the repetition, in which a row may be said to be the mean of others.
+    statistics: Vec<usize>,
     /// Columns of words, in which a run may be said to have failed.
     remarks: Vec<usize>,
     /// The column of the times, where all have as many decimals, and how many.
@@ -87,7 +89,9 @@ pub struct Part {
 /// Names of what was measured beside the time, in small letters: it tells results apart, not programs.
 const MEASURED: &str = "rss memory mem maxrss maxrsskb memkb memmb memgb peakmemory peakmem energy joules \
     energyj amount power watts cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
-    cpus contextswitches load loadavg temperature freq frequency ipc cachemisses faults pagefaults";
+    cpus contextswitches load loadavg temperature freq frequency ipc cachemisses faults pagefaults energykj kwh wh \
+    etot etotal totalenergy finalenergy efficiency \
+    parallelefficiency";
 
 impl Plan {
     /// Understands a table, with what a user says of it.
@@ -191,6 +195,8 @@ impl<'a> Planner<'a> {
         let remarks = self.remarks(&watched, &ignored);
         let circumstances = self.circumstances(&ignored, repetition.or(numbering));
         let decimals = self.decimals(&times);
+        let are_repetitions = |place: &usize| self.roles[*place] == Some(Role::Repetition);
+        let statistics = (0..self.roles.len()).filter(are_repetitions).collect();
         let comma = self.survey.comma;
         let parts = self.parts;
         let plan = Plan {
@@ -205,6 +211,7 @@ impl<'a> Planner<'a> {
             only,
             watched,
             circumstances,
+            statistics,
             remarks,
             decimals,
             comma,
@@ -324,12 +331,21 @@ impl<'a> Planner<'a> {
     /// Columns that are passed over as circumstances and have several values.
     fn circumstances(&self, ignored: &[usize], numbers: Option<usize>) -> Vec<usize> {
         let is_circumstance = |place: &usize| {
-            let is_passed_over =
-                matches!(self.roles[*place], Some(Role::Circumstance | Role::Repetition));
+            let is_passed_over = self.is_residual(*place)
+                || matches!(self.roles[*place], Some(Role::Circumstance | Role::Repetition));
             let looks = self.survey.columns[*place].values.len();
             is_passed_over && looks > 1 && !ignored.contains(place) && numbers != Some(*place)
         };
         (0..self.taken.len()).filter(is_circumstance).collect()
+    }
+
+    /// Whether a column that is called as failures are has numbers that are none: how far a result is off.
+    fn is_residual(&self, place: usize) -> bool {
+        let look = &self.survey.columns[place];
+        let values = || look.values.iter().map(String::as_str);
+        let is_none = |role| !are_of(role, values());
+        let role = self.roles[place].filter(|it| matches!(it, Role::Failure | Role::Success));
+        role.is_some_and(is_none) && look.filled > 0 && look.numbers == look.filled
     }
 
     /// Columns of words that are passed over or that nobody has claimed.
@@ -357,6 +373,7 @@ impl<'a> Planner<'a> {
                 || is_measured(name);
             let of_name = self.roles[place];
             let is_circumstance = look.are_instants()
+                || self.is_residual(place)
                 || matches!(of_name, Some(Role::Circumstance | Role::Unit | Role::Repetition));
             // The index that pandas and R print before the first name.
             let is_index = place == 0 && name == "field 1" && look.numbers == look.filled;

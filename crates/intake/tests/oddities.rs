@@ -534,6 +534,33 @@ fn marks_beside_a_time_are_none_of_it() {
 }
 
 #[test]
+fn a_caption_says_the_unit_and_a_row_that_it_is_a_mean() {
+    let caption = "| ranks | threads | time |\n|---|---|---|\n| 1 | 1 | 9500 |\n\nTable 1: all times in ms.\n";
+    assert_eq!(read(caption), "1 1 9.5");
+    let text =
+        "ranks,threads,rep,time\n1,1,1,9\n1,1,2,10\n1,1,mean,9.5\n1,2,1,5\n1,2,2,5\n1,2,mean,5\n";
+    assert_eq!(read(text), "1 1 9; 1 1 10; 1 2 5; 1 2 5");
+}
+
+#[test]
+fn what_was_measured_beside_the_time_is_neither_time_nor_factor() {
+    for (name, values) in [
+        ("residual", ["1e-9", "2e-9"]),
+        ("error", ["0.0012", "0.0013"]),
+        ("total energy", ["-76.02", "-76.03"]),
+        ("checksum", ["17", "18"]),
+    ] {
+        let text = format!(
+            "ranks,threads,{name},time\n1,1,{0},9\n1,2,{0},5\n1,1,{1},10\n1,2,{1},6\n",
+            values[0], values[1]
+        );
+        assert_eq!(read(&text), "1 1 9; 1 2 5; 1 1 10; 1 2 6", "{name}");
+    }
+    let found = read("ranks,threads,E_tot,t_tot\n1,1,-76.5,9.5\n1,2,-76.5,5.5\n");
+    assert!(found.contains("time=t_tot [s]") && !found.contains("time=E_tot"), "{found}");
+}
+
+#[test]
 fn tables_are_found_in_what_papers_and_issues_have() {
     let runs = "1 1 9; 1 2 5";
     let latex = "\\begin{tabular}{rrr}\n\\hline\n\\textbf{Ranks} & Threads & Time (s) \\\\ \\hline\n\
@@ -548,4 +575,10 @@ fn tables_are_found_in_what_papers_and_issues_have() {
                   \u{2502} i64 \u{2506} i64 \u{2506} f64 \u{2502}\n\u{2502} 1 \u{2506} 1 \u{2506} 9 \u{2502}\n\
                   \u{2502} 1 \u{2506} 2 \u{2506} 5 \u{2502}\n";
     assert_eq!(read(polars), runs);
+}
+
+#[test]
+fn a_residual_that_goes_with_the_time_is_asked_about() {
+    let text = "ranks,threads,error,time\n1,1,1e-3,9\n1,2,1e-3,5\n1,1,1e-6,90\n1,2,1e-6,50\n";
+    assert!(read(text).contains("differ in \"error\", which has 2 values"), "{}", read(text));
 }

@@ -49,6 +49,7 @@ impl PlainRows {
             && plan.numbering.is_none()
             && plan.watched.is_empty()
             && plan.remarks.is_empty()
+            && plan.statistics.iter().all(|&place| Some(place) == plan.repetition)
             && plan.circumstances.is_empty()
             && plan.failures.is_empty();
         let (time, unit) = plan.times.plain().filter(|_| is_simple)?;

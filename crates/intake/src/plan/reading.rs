@@ -222,6 +222,11 @@ impl<'a> Rows<'a> {
     /// The configuration of a row; `None` where the row is none of a run.
     fn point(&mut self, row: &[Field<'_>], heading: Option<u32>) -> Result<Option<(u32, u32)>> {
         let plan = self.plan;
+        if plan.statistics.iter().any(|&place| is_sum(&row[place].text)) {
+            let line = self.sheet.source.position(row[0].at).line;
+            self.reading.left_out.entry("sums").or_default().push(line);
+            return Ok(None);
+        }
         for number in [&plan.m, &plan.p] {
             if number.of(row, heading, plan.comma).is_some() {
                 continue;

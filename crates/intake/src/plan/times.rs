@@ -3,10 +3,10 @@
 use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::{Direction, Quantity};
 
-use super::Planner;
 use super::derived::Derived;
 use super::numbers::Formula;
 use super::wide::Wide;
+use super::{Planner, is_measured};
 use crate::measurand::better;
 use crate::names::statistic_of;
 use crate::sheet::Field;
@@ -324,6 +324,8 @@ impl Planner<'_> {
                 && !is_of_processors
                 && !is_share
                 && !look.are_instants()
+                && !is_measured(self.name(*place))
+                && look.range.is_none_or(|(least, _)| least >= 0.0)
         };
         let is_cost = |place: &usize| better(self.name(*place)) == Some(Direction::Least);
         let cost = |&place: &usize| Answer {
@@ -333,10 +335,11 @@ impl Planner<'_> {
         };
         let costs =
             free.iter().filter(|place| is_cost(place) && self.survey.columns[**place].are_times());
+        let in_unit =
+            |name: &str, unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
         let answers = |place: usize| {
             let name = self.name(place);
-            let in_unit = |unit: &str| self.columns_answer(format!("time={name} [{unit}]"), "");
-            let mut all = ["s", "ms", "us"].map(in_unit).to_vec();
+            let mut all = ["s", "ms", "us"].map(|unit| in_unit(name, unit)).to_vec();
             all.push(Answer { meaning: "if more is better".into(), ..rate_answer(name) });
             all
         };
@@ -347,11 +350,13 @@ impl Planner<'_> {
         };
         let likely = free.iter().copied().filter(|place| is_number(place) && !is_cost(place));
         let likely: Vec<usize> = likely.collect();
-        let likely = likely.iter().copied().find(is_total).or(likely.first().copied());
+        let first = likely.iter().copied().find(is_total).or(likely.first().copied());
+        let others = likely.iter().filter(|&&place| Some(place) != first).take(MOST_OTHERS);
+        let others = others.map(|&place| in_unit(self.name(place), "s"));
         let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
         let found =
             format!("found the columns {}, none of which is called as a time is", names.join(", "));
-        let single = likely.into_iter().flat_map(answers).chain(costs.map(cost));
+        let single = first.into_iter().flat_map(answers).chain(others).chain(costs.map(cost));
         self.ambiguous(found, self.wide_answers().into_iter().chain(single).collect())
     }
 }
@@ -359,6 +364,9 @@ impl Planner<'_> {
 pub(super) fn rate_answer(name: &str) -> Answer {
     Answer { key: "rate", value: name.into(), meaning: String::new() }
 }
+
+/// Of so many columns beside the likeliest it is said that they may hold the time.
+const MOST_OTHERS: usize = 3;
 
 /// The columns that hold the time where mmgp writes them; before all others.
 const USUAL_TIMES: [&str; 6] = ["time_s", "time_ms", "time_us", "time_ns", "time_min", "time_h"];

@@ -10,6 +10,9 @@ use crate::units::{Measure, Unit, measure_of};
 /// A comment with units stands among these.
 const FIRST_LINES: usize = 20;
 
+/// A caption stands among these.
+const LAST_LINES: usize = 3;
+
 /// A title of more words is a sentence, which may be about anything.
 const LONGEST_TITLE: usize = 8;
 
@@ -84,7 +87,7 @@ impl Planner<'_> {
             return Ok(UnitOf::Known(unit));
         }
         if let Some(unit) = self.unit_above()? {
-            let why = format!("in {}, as a line above the table has it", unit.symbol());
+            let why = format!("in {}, as a line beside the table has it", unit.symbol());
             self.take("time", place, &why);
             return Ok(UnitOf::Known(unit));
         }
@@ -103,18 +106,24 @@ impl Planner<'_> {
         })
     }
 
-    /// The unit that a comment or a title above the table says all times to be in.
+    /// The unit that a comment, a title above the table or a caption below it says all times to be in.
     pub(super) fn unit_above(&self) -> Result<Option<Unit>> {
         let start = self.sheet.columns.iter().map(|it| it.at).min().unwrap_or(0);
         let text = self.sheet.source.text.get(..start).unwrap_or_default();
         let is_mark = |it: char| it.is_whitespace() || "#/*:.;|".contains(it);
-        let titles = text.lines().map(|line| line.trim_matches(is_mark));
+        let is_sentence = |line: &&str| {
+            let has_letter = |word: &&str| word.contains(char::is_alphabetic);
+            line.split_whitespace().filter(has_letter).count() > 2
+                && !line.contains(['|', '\t', ';'])
+        };
+        let below = self.sheet.source.text.lines().rev().take(LAST_LINES).filter(is_sentence);
+        let titles = text.lines().chain(below).map(|line| line.trim_matches(is_mark));
         for title in titles.filter(|title| title.split_whitespace().count() <= LONGEST_TITLE) {
             match measure_of(title) {
                 Measure::Time(Some(unit)) => return Ok(Some(unit)),
                 Measure::Rate(unit) => {
                     let found =
-                        format!("{title:?} above the table is a rate ({unit}), and no time");
+                        format!("{title:?} beside the table is a rate ({unit}), and no time");
                     return Err(self.ambiguous(found, Vec::new()));
                 }
                 Measure::Time(None) | Measure::Other(_) => {}
