@@ -185,7 +185,10 @@ impl Survey {
 fn each(sheet: &Sheet<'_>, mut look: impl FnMut(&[Field<'_>])) -> Result<()> {
     let mut rows = 0;
     sheet.visit_while(&mut |row| {
-        look(row);
+        // The names of the columns may stand above each block of rows.
+        if !row.iter().zip(&sheet.columns).all(|(field, it)| field.text == it.name) {
+            look(row);
+        }
         rows += 1;
         rows < LOOKED_AT
     })

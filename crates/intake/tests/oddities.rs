@@ -582,3 +582,27 @@ fn a_residual_that_goes_with_the_time_is_asked_about() {
     let text = "ranks,threads,error,time\n1,1,1e-3,9\n1,2,1e-3,5\n1,1,1e-6,90\n1,2,1e-6,50\n";
     assert!(read(text).contains("differ in \"error\", which has 2 values"), "{}", read(text));
 }
+
+#[test]
+fn arrays_of_the_same_records_are_told_apart_by_their_keys() {
+    let text = "{\"small\": [{\"ranks\": 1, \"time\": 8}, {\"ranks\": 2, \"time\": 4}], \
+                \"large\": [{\"ranks\": 1, \"time\": 80}, {\"ranks\": 2, \"time\": 40}]}";
+    assert!(
+        read(text).contains("differ in \"key\", which has 2 values (large, small)"),
+        "{}",
+        read(text)
+    );
+}
+
+#[test]
+fn a_title_may_say_m_for_the_rows_below() {
+    let table = |time: u32| {
+        format!("| threads | time |\n|---|---|\n| 1 | {time} |\n| 2 | {} |\n", time / 2)
+    };
+    let text = format!(
+        "## Results, all\n\n### 2 MPI ranks\n\n{}\n### 4 MPI ranks\n\n{}",
+        table(8),
+        table(4)
+    );
+    assert_eq!(read(&text), "2 1 8; 2 2 4; 4 1 4; 4 2 2");
+}

@@ -41,12 +41,23 @@ pub(super) fn with_blocks(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     }
     let blocks = blocks(&sheet)?;
     let Some(Column { name, texts }) = column(&sheet, &blocks) else { return Ok(sheet) };
-    let Sheet { source, format, mut columns, rows } = sheet;
     let starts = blocks.iter().map(|block| block.at).zip(texts).collect();
+    Ok(with_column(sheet, name, starts))
+}
+
+/// The table with a column that has the same text from each of these places in the file \[bytes\] to the
+/// next.
+pub(super) fn with_column(
+    sheet: Sheet<'_>,
+    name: String,
+    starts: Vec<(usize, String)>,
+) -> Sheet<'_> {
+    let Sheet { source, format, mut columns, rows } = sheet;
     let mut names: Vec<String> = columns.iter().map(|heading| heading.name.clone()).collect();
     names.push(name.clone());
-    columns.push(Heading { name, at: blocks[0].at });
-    Ok(Sheet { source, format, columns, rows: Box::new(Blocks { rows, starts, names }) })
+    let at = starts.first().map_or(0, |(at, _)| *at);
+    columns.push(Heading { name, at });
+    Sheet { source, format, columns, rows: Box::new(Blocks { rows, starts, names }) }
 }
 
 fn may_be_several(sheet: &Sheet<'_>) -> bool {

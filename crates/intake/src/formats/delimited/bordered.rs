@@ -12,6 +12,9 @@ use crate::sheet::Field;
 pub(super) const MARKDOWN: Format = Format {
     name: "Markdown table",
     table: |text| match text.first_lines()[..] {
+        ref lines if below_prose(lines).is_some() => {
+            below_prose(lines).map(|header| table(text, header.at, plain))
+        }
         [first, second, ..] => {
             let is_bordered = begins(first) && begins(second);
             let is_drawn = is_above_header(first) || is_below_header(second);
@@ -33,6 +36,14 @@ pub(super) const JUBE: Format = Format {
         _ => None,
     },
 };
+
+/// The header of a table below lines that are none of it.
+fn below_prose<'a>(lines: &[Line<'a>]) -> Option<Line<'a>> {
+    let is_header = |pair: &&[Line<'a>]| begins(pair[0]) && begins(pair[1]) && is_drawn(pair[1]);
+    let header = lines.windows(2).find(is_header)?[0];
+    let mut above = lines.iter().take_while(|line| line.at < header.at).peekable();
+    (above.peek().is_some() && above.all(|line| !line.text.contains(BARS))).then_some(header)
+}
 
 /// What stands between fields.
 const BARS: [char; 5] = ['|', '\u{2502}', '\u{2503}', '\u{2551}', '\u{2506}'];

@@ -1,4 +1,4 @@
-//! A table that is the only one within an object, with what stands beside it.
+//! Tables within an object, with what stands beside them.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,41 @@ use mmgp_base::table::Source;
 use super::node::Node;
 use super::records::Records;
 use super::sheet_of;
+use super::table::free_name;
+use crate::formats::blocks::with_column;
 use crate::names::{Role, role_of};
 use crate::sheet::{Field, Heading, Rows, Sheet};
 
 /// Tables that lie deeper are not looked for.
 const MOST_NESTED: usize = 3;
 
-/// An array of objects, and what stands around it: it is of all its rows.
+/// An array of objects, or several of the same keys, and what stands around: it is of all rows.
 pub(super) struct InnerTable<'a> {
     items: Vec<Node<'a>>,
     around: Vec<(String, Node<'a>)>,
+    /// Where each of several arrays begins \[bytes\], and its key.
+    starts: Vec<(usize, String)>,
 }
 
-/// The only array of objects within an object; `None` of none and of several.
+/// What the column of the keys of several arrays is called.
+const KEYS: &str = "key";
+
+/// The array of objects within an object, or those that have the same keys; `None` of none and of others.
 pub(super) fn only_table(root: Node<'_>) -> Result<Option<InnerTable<'_>>> {
     let (mut tables, mut around) = (Vec::new(), Vec::new());
     find(root, "", 0, &mut tables, &mut around)?;
-    let items = if tables.len() == 1 { tables.pop() } else { None };
-    Ok(items.map(|items| InnerTable { items, around }))
+    let mut keys = Vec::new();
+    for (_, items) in &tables {
+        let first = items[0].object()?;
+        keys.push(first.entries().map(|(key, _)| key.to_string()).collect::<Vec<_>>());
+    }
+    if tables.is_empty() || keys.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Ok(None);
+    }
+    let start = |(path, items): &(String, Vec<Node<'_>>)| (items[0].at(), path.clone());
+    let starts = if tables.len() > 1 { tables.iter().map(start).collect() } else { Vec::new() };
+    let items = tables.into_iter().flat_map(|(_, items)| items).collect();
+    Ok(Some(InnerTable { items, around, starts }))
 }
 
 /// Adds the arrays of objects, and the plain values that are its own or count processes or threads.
@@ -33,7 +50,7 @@ fn find<'a>(
     node: Node<'a>,
     path: &str,
     depth: usize,
-    tables: &mut Vec<Vec<Node<'a>>>,
+    tables: &mut Vec<(String, Vec<Node<'a>>)>,
     around: &mut Vec<(String, Node<'a>)>,
 ) -> Result<()> {
     if depth > MOST_NESTED {
@@ -42,7 +59,7 @@ fn find<'a>(
     if node.is_array() {
         let items = node.array()?;
         let is_table = items.first().is_some_and(Node::is_object);
-        tables.extend(is_table.then_some(items));
+        tables.extend(is_table.then(|| (path.trim_end_matches('.').to_string(), items)));
     } else if node.is_object() {
         for (name, value) in node.object()?.entries() {
             let is_count =
@@ -70,7 +87,9 @@ impl<'a> InnerTable<'a> {
             }
         }
         let Sheet { source, format, columns, rows } = sheet;
-        Ok(Sheet { source, format, columns, rows: Box::new(Around { rows, texts }) })
+        let sheet = Sheet { source, format, columns, rows: Box::new(Around { rows, texts }) };
+        let name = free_name(KEYS, 0, |name| sheet.column(name).is_some());
+        Ok(if self.starts.is_empty() { sheet } else { with_column(sheet, name, self.starts) })
     }
 }
 
@@ -83,11 +102,14 @@ struct Around<'a> {
 impl Rows for Around<'_> {
     fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
         self.rows.visit(&mut |fields| {
-            let all: Vec<Field<'_>> = fields
-                .iter()
-                .chain(&self.texts)
-                .map(|field| Field { text: Cow::Borrowed(field.text.as_ref()), at: field.at })
-                .collect();
+            let at = fields.first().map_or(0, |field| field.at);
+            let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + self.texts.len());
+            for field in fields {
+                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at: field.at });
+            }
+            for field in &self.texts {
+                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at });
+            }
             row(&all)
         })
     }

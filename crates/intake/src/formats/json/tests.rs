@@ -318,7 +318,7 @@ fn a_path_that_leads_nowhere_is_refused_with_one_that_does() {
 
 #[test]
 fn what_is_no_known_format_is_refused_with_a_path_that_is_there() {
-    let two = r#"{"all": [{"np": 1}], "others": [{"np": 2}]}"#;
+    let two = r#"{"all": [{"np": 1}], "others": [{"p": 2}]}"#;
     let error = table(two, &[]);
     assert!(
         error.starts_with(
