@@ -595,6 +595,12 @@ fn arrays_of_the_same_records_are_told_apart_by_their_keys() {
 }
 
 #[test]
+fn a_command_says_what_the_columns_beside_it_do_not() {
+    let text = "OMP_NUM_THREADS,cmd,elapsed\n1,mpirun -np 2 ./a,9\n1,mpirun -np 4 ./a,5\n2,mpirun -np 4 ./a,3\n";
+    assert_eq!(read(text), "2 1 9; 4 1 5; 4 2 3");
+}
+
+#[test]
 fn a_title_may_say_m_for_the_rows_below() {
     let table = |time: u32| {
         format!("| threads | time |\n|---|---|\n| 1 | {time} |\n| 2 | {} |\n", time / 2)

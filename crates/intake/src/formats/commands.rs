@@ -20,14 +20,28 @@ const LAUNCHERS: [&str; 7] =
 /// them that varies; as it is where it has m or p, or no commands.
 pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     let is_command = |it: &Heading| NAMES.contains(&it.name.to_lowercase().as_str());
-    let is_known =
-        |it: &Heading| matches!(role_of(&it.name), Some(Role::Processes | Role::Threads));
+    let is_known = |role: Role| sheet.columns.iter().any(|it| role_of(&it.name) == Some(role));
+    let (has_processes, has_threads) = (is_known(Role::Processes), is_known(Role::Threads));
     let Some(command) = sheet.columns.iter().position(is_command) else { return Ok(sheet) };
-    if sheet.columns.iter().any(is_known) {
+    if has_processes && has_threads {
         return Ok(sheet);
     }
     let Sheet { source, format, mut columns, rows } = sheet;
-    let Common { parts, has_launcher } = common(command, rows.as_ref())?;
+    let Common { mut parts, has_launcher } = common(command, rows.as_ref())?;
+    // Beside one of them, the commands say the other alone.
+    parts.retain(|part| {
+        let is_of_launcher = |name: &str| has_launcher && (name == "-n" || name == "np");
+        let role = match part {
+            Part::Option(name) if is_of_launcher(name) => Some(Role::Processes),
+            Part::Option(name) => role_of(name),
+            Part::Word(_) => None,
+        };
+        match role {
+            Some(Role::Processes) => !has_processes,
+            Some(Role::Threads) => !has_threads,
+            _ => !has_processes && !has_threads,
+        }
+    });
     for part in &parts {
         let name = match part {
             Part::Option(name) if has_launcher && (name == "-n" || name == "np") => {
