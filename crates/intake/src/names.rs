@@ -66,7 +66,7 @@ const PROCESSES_PER_NODE: &str = "rankspernode ppn processespernode procspernode
     taskspernode rpn mpipernode nprocspernode numtaskspernode mpirankspernode ranksnode tpn";
 
 const REPETITIONS: &str = "repetition rep reps repeat repetitions iteration iter run runid runno runnumber \
-    runindex runidx trial trialno attempt sample sampleindex replicate replication repindex repid \
+    runindex runidx trial trialno attempt try versuch sample sampleindex replicate replication repindex repid \
     repetitionindex wiederholung lauf execucao execu\u{e7}\u{e3}o ejecucion ejecuci\u{f3}n corrida rodada repeticao repno round measurement nrun";
 
 const COUNTS: &str = "runs n count samples nruns numruns nsamples numsamples nreps numreps repeats \

@@ -595,6 +595,15 @@ fn arrays_of_the_same_records_are_told_apart_by_their_keys() {
 }
 
 #[test]
+fn parts_of_a_time_in_columns_of_their_own_are_added() {
+    let text = "ranks,threads,min,sec\n1,1,1,43.5\n1,2,0,53.5\n";
+    assert!(read(text).contains("columns time=min*60+sec (their sum)"), "{}", read(text));
+    let claims = Claims { columns: "time=min*60+sec".parse().unwrap(), ..Claims::default() };
+    let (found, _) = runs(&Source::new("t", text), &claims).unwrap();
+    assert_eq!(found.iter().map(|it| it.time_s).collect::<Vec<_>>(), [103.5, 53.5]);
+}
+
+#[test]
 fn a_command_says_what_the_columns_beside_it_do_not() {
     let text = "OMP_NUM_THREADS,cmd,elapsed\n1,mpirun -np 2 ./a,9\n1,mpirun -np 4 ./a,5\n2,mpirun -np 4 ./a,3\n";
     assert_eq!(read(text), "2 1 9; 4 1 5; 4 2 3");

@@ -6,7 +6,7 @@ use super::Planner;
 use super::reading::Rows;
 use super::times::{Found, Times, Value, rate_answer};
 use crate::sheet::{Field, unended_line};
-use crate::units::Measure;
+use crate::units::{Measure, Unit};
 
 /// So many numbers with equally many decimals are written in a fixed format,
 const SEVERAL: u64 = 4;
@@ -81,6 +81,36 @@ impl Planner<'_> {
         let answers = vec![
             Answer { meaning: "of which more is better".into(), ..rate_answer(rate) },
             self.columns_answer(format!("time={time}"), "if the work is the same"),
+        ];
+        Err(self.ambiguous(found, answers))
+    }
+
+    /// Refuses seconds beside minutes or hours in a column of their own: the time is their sum.
+    pub(super) fn check_sum(&self, time: usize) -> Result<()> {
+        let unit = |place: usize| Unit::named(self.name(place));
+        let Some(own) = unit(time).map(|unit| unit.seconds(1.0)) else { return Ok(()) };
+        let has =
+            |name: &str| self.sheet.columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
+        // A least time stands beside a largest.
+        let mut longer: Vec<(f64, usize)> = (0..self.taken.len())
+            .filter(|&place| self.survey.columns[place].are_times())
+            .filter_map(|place| Some((unit(place)?.seconds(1.0), place)))
+            .filter(|(seconds, _)| *seconds > own && !has("max"))
+            .collect();
+        if longer.is_empty() {
+            return Ok(());
+        }
+        longer.push((own, time));
+        longer.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let part = |(seconds, place): &(f64, usize)| match *seconds {
+            1.0 => self.name(*place).to_string(),
+            _ => format!("{}*{seconds}", self.name(*place)),
+        };
+        let sum = longer.iter().map(part).collect::<Vec<_>>().join("+");
+        let found = format!("{:?} may be a part of a time of several columns", self.name(time));
+        let answers = vec![
+            self.columns_answer(format!("time={sum}"), "their sum"),
+            self.columns_answer(format!("time={}", self.name(time)), "that alone"),
         ];
         Err(self.ambiguous(found, answers))
     }

@@ -306,7 +306,11 @@ impl Planner<'_> {
         }
         let counts = free().filter(|&place| {
             let look = &self.survey.columns[place];
-            look.are_counts() && self.roles[place].is_none() && look.values.len() > 1
+            let is_possible = matches!(
+                self.roles[place],
+                None | Some(Role::Nodes | Role::Cores | Role::AllCores)
+            );
+            look.are_counts() && is_possible && look.values.len() > 1
         });
         let counts: Vec<&str> = counts.map(|place| self.name(place)).collect();
         let answers = match counts[..] {

@@ -200,6 +200,7 @@ impl Planner<'_> {
         }
         let place = self.time_column()?;
         self.check_fixed(place)?;
+        self.check_sum(place)?;
         let unit = self.unit_of(place)?;
         Ok(Times::one(Value::Column(place), unit))
     }
