@@ -9,6 +9,7 @@ mod json;
 mod long;
 mod second_header;
 
+pub(crate) use blocks::TITLES;
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 

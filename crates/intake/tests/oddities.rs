@@ -610,10 +610,13 @@ fn a_command_says_what_the_columns_beside_it_do_not() {
 }
 
 #[test]
-fn a_title_may_say_m_for_the_rows_below() {
+fn a_title_may_say_m_or_the_unit_for_the_rows_below() {
     let table = |time: u32| {
         format!("| threads | time |\n|---|---|\n| 1 | {time} |\n| 2 | {} |\n", time / 2)
     };
+    let units = format!("Case A, time in s\n\n{}\nCase B, time in ms\n\n{}", table(8), table(4));
+    let units = units.replace("| threads", "| ranks");
+    assert!(read(&units).contains("in another unit"), "{}", read(&units));
     let text = format!(
         "## Results, all\n\n### 2 MPI ranks\n\n{}\n### 4 MPI ranks\n\n{}",
         table(8),

@@ -22,7 +22,7 @@ const LONGEST_TITLE: usize = 60;
 const NUMBERS: &str = "block in file";
 
 /// What the column of titles is called.
-const TITLES: &str = "title";
+pub(crate) const TITLES: &str = "title";
 
 /// A block of rows.
 struct Block {

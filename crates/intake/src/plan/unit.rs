@@ -4,6 +4,7 @@ use mmgp_base::error::Result;
 
 use super::Planner;
 use super::times::{UnitOf, rate_answer};
+use crate::formats::TITLES;
 use crate::names::Role;
 use crate::units::{Measure, Unit, measure_of};
 
@@ -106,6 +107,15 @@ impl Planner<'_> {
         })
     }
 
+    /// Refuses titles of blocks that say another unit than the first.
+    fn check_titles(&self, unit: Unit) -> Result<()> {
+        let titles = self.sheet.column(TITLES).map(|place| &self.survey.columns[place].values);
+        let is_other = |title: &&String| matches!(measure_of(title), Measure::Time(Some(other)) if other != unit);
+        let Some(other) = titles.into_iter().flatten().find(is_other) else { return Ok(()) };
+        let found = format!("a block is in {}, and {other:?} in another unit", unit.symbol());
+        Err(self.ambiguous(found, Vec::new()))
+    }
+
     /// The unit that a comment, a title above the table or a caption below it says all times to be in.
     pub(super) fn unit_above(&self) -> Result<Option<Unit>> {
         let start = self.sheet.columns.iter().map(|it| it.at).min().unwrap_or(0);
@@ -120,7 +130,10 @@ impl Planner<'_> {
         let titles = text.lines().chain(below).map(|line| line.trim_matches(is_mark));
         for title in titles.filter(|title| title.split_whitespace().count() <= LONGEST_TITLE) {
             match measure_of(title) {
-                Measure::Time(Some(unit)) => return Ok(Some(unit)),
+                Measure::Time(Some(unit)) => {
+                    self.check_titles(unit)?;
+                    return Ok(Some(unit));
+                }
                 Measure::Rate(unit) => {
                     let found =
                         format!("{title:?} beside the table is a rate ({unit}), and no time");
