@@ -502,6 +502,12 @@ fn lines_that_say_the_same_with_other_numbers_are_a_table() {
     }
     let sizes = "N=64: 8 ranks, 4 threads: 9 s\nN=99: 8 ranks, 4 threads: 5 s\n";
     assert!(read(sizes).contains("differ in \"N\", which has 2 values"), "{}", read(sizes));
+    for time in ["9500 \u{b1} 20 ms", "9500 (20) ms", "9,500.0 ms"] {
+        let text = format!("8 ranks, 4 threads: {time}\n4 ranks, 2 threads: {time}\n");
+        assert_eq!(read(&text), "8 4 9.5; 4 2 9.5", "{time}");
+    }
+    let unclear = read("8 ranks, 4 threads: 9,500 s\n4 ranks, 2 threads: 5,500 s\n");
+    assert!(unclear.contains("may be thousands or decimals"), "{unclear}");
     // On which side of a number its name stands, nothing says.
     let unclear = read("Run 8 mpi 4 omp 9.5\nRun 4 mpi 2 omp 5.5\n");
     assert!(!unclear.starts_with(|it: char| it.is_ascii_digit()), "{unclear}");

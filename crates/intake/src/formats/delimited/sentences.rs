@@ -144,7 +144,8 @@ impl<'a> Sentence<'a> {
             };
             let before = phrases[place].last().filter(|_| is_free(place, Side::Before));
             let behind = phrases[place + 1].first();
-            let unit = behind.filter(|it| Unit::named(it).is_some());
+            let follows = |unit: &&&str| self.words[place + 1].trim_start().starts_with(**unit);
+            let unit = behind.filter(|it| Unit::named(it).is_some()).filter(follows);
             let behind = behind.filter(|_| is_free(place + 1, Side::Behind));
             let before = before.map(|it| known_part(it, Side::Before));
             let behind = behind.map(|it| known_part(it, Side::Behind));
@@ -223,11 +224,33 @@ fn number_at(text: &str, at: usize) -> usize {
     if is_first && is_clock && duration(word, Comma::Thousands).is_some_and(|it| it.has_unit) {
         return word.len();
     }
+    let end = plain_number(rest);
+    // An error behind a number is a part of it: `9.5 \u{b1} 0.2`, `9.5 (0.2)`.
+    let behind = rest[end..].trim_start();
+    let signs = ["\u{b1}", "+/-", "+-", "("];
+    let Some(sign) = signs.iter().find(|sign| behind.starts_with(**sign)) else { return end };
+    let error = behind[sign.len()..].trim_start();
+    let length = plain_number(error);
+    let is_closed = *sign != "(" || error[length..].starts_with(')');
+    match length > 0 && is_closed {
+        true => rest.len() - error.len() + length + usize::from(*sign == "("),
+        false => end,
+    }
+}
+
+/// How long the number is that a text begins with \[bytes\]; 0 of none. Signs between thousands or before
+/// decimals are parts of it.
+fn plain_number(rest: &str) -> usize {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(rest);
-    if let Some(behind) = rest[end..].strip_prefix('.') {
-        let decimals = digits(behind);
-        end += if decimals > 0 { decimals + 1 } else { 0 };
+    while let Some(behind) = rest[end..].strip_prefix(['.', ',']).filter(|_| end > 0) {
+        match digits(behind) {
+            0 => break,
+            count => end += count + 1,
+        }
+    }
+    if end == 0 {
+        return 0;
     }
     if let Some(behind) = rest[end..].strip_prefix(['e', 'E']) {
         let sign = usize::from(behind.starts_with(['+', '-']));
