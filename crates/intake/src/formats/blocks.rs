@@ -65,7 +65,9 @@ fn may_be_several(sheet: &Sheet<'_>) -> bool {
     let below = sheet.source.text[header..].trim_end();
     let name = sheet.columns.first().map_or("", |it| it.name.as_str());
     let again = format!("\n{}", &name[..name.floor_char_boundary(7)]);
-    below.len() < ALWAYS || ["\n\n", "\n\r\n", "\n#", &again].iter().any(|it| below.contains(*it))
+    let first = below.split('\n').next().unwrap_or_default();
+    let empty = if first.ends_with('\r') { "\n\r\n" } else { "\n\n" };
+    below.len() < ALWAYS || [empty, "\n#", &again].iter().any(|sign| below.contains(*sign))
 }
 
 fn blocks(sheet: &Sheet<'_>) -> Result<Vec<Block>> {
