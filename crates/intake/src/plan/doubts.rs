@@ -1,6 +1,6 @@
 //! Times that may be others than they look like.
 
-use mmgp_base::error::{Answer, Error, Result};
+use mmgp_base::error::{Answer, Error, Result, shortened};
 
 use super::Planner;
 use super::reading::Rows;
@@ -21,6 +21,12 @@ const FIXED_TIME: f64 = 1.02;
 const VARYING_RATE: f64 = 1.1;
 
 impl Planner<'_> {
+    /// The names of all columns, for a message.
+    pub(super) fn all_names(&self) -> String {
+        let names = self.sheet.columns.iter().map(|heading| shortened(&heading.name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     /// Refuses times such as `1.234`, where these may be thousands.
     pub(super) fn check_marks(&self, times: &Times, is_filtered: bool) -> Result<()> {
         let Some(Value::Column(place)) = times.columns.first().map(|timed| &timed.value) else {

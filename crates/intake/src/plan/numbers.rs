@@ -293,11 +293,8 @@ impl Planner<'_> {
             let is_free = !is_time && self.roles[*place].is_none();
             is_free && look.filled > 0 && look.pairs + 2 >= look.filled
         };
-        let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
-        let found = format!(
-            "found the columns {}, none of which is called as m or p are",
-            names.join(", ")
-        );
+        let names = self.all_names();
+        let found = format!("found the columns {names}, none of which is called as m or p are");
         if let Some(place) = free().find(is_pair) {
             let name = self.name(place);
             let answer = |key: &str, meaning| self.columns_answer(format!("{key}={name}"), meaning);

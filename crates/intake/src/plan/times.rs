@@ -354,9 +354,8 @@ impl Planner<'_> {
         let first = likely.iter().copied().find(is_total).or(likely.first().copied());
         let others = likely.iter().filter(|&&place| Some(place) != first).take(MOST_OTHERS);
         let others = others.map(|&place| in_unit(self.name(place), "s"));
-        let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
-        let found =
-            format!("found the columns {}, none of which is called as a time is", names.join(", "));
+        let names = self.all_names();
+        let found = format!("found the columns {names}, none of which is called as a time is");
         let single = first.into_iter().flat_map(answers).chain(others).chain(costs.map(cost));
         self.ambiguous(found, self.wide_answers().into_iter().chain(single).collect())
     }
