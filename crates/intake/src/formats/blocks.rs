@@ -35,8 +35,9 @@ struct Block {
 
 /// The table with a column for its blocks; as it is where it has only one.
 pub(super) fn with_blocks(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
-    // Of the rows of a job, some are passed over.
-    if sheet.format.starts_with("sacct") || !may_be_several(&sheet) {
+    // Of the rows of a job, some are passed over. Rows whose repetition is called so are told apart by it.
+    let is_told = sheet.format.starts_with("sacct") || sheet.column("repetition").is_some();
+    if is_told || !may_be_several(&sheet) {
         return Ok(sheet);
     }
     let blocks = blocks(&sheet)?;
