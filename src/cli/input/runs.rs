@@ -33,7 +33,8 @@ pub struct RunArguments {
 pub struct ClaimArguments {
     /// What the timed runs call m, p, time and repetition, where their names do not say it:
     /// m=ranks,p=cores/ranks,time=elapsed_ms; 'time=wall [ms]' says a unit, m,p=config splits 8x4,
-    /// p,m=config where threads come first. In JSON also paths: m=parameters.np,time=results[*].mean
+    /// p,m=config where threads come first, 'p=t*' takes times and p from columns t1, t2, t4. In JSON also
+    /// paths: m=parameters.np,time=results[*].mean
     #[arg(long, value_name = "KEY=NAME,...")]
     pub columns: Option<Columns>,
     /// A column of rates (ns/day, GFLOP/s), of which more is better, instead of a time
