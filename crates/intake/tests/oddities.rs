@@ -630,3 +630,9 @@ fn a_title_may_say_m_or_the_unit_for_the_rows_below() {
     );
     assert_eq!(read(&text), "2 1 8; 2 2 4; 4 1 4; 4 2 2");
 }
+
+#[test]
+fn m_beside_ranks_may_be_a_size() {
+    let text = "m,n,ranks,threads,time\n100,100,1,1,9\n100,100,2,1,5\n";
+    assert!(read(text).contains("say columns m=m, or columns m=ranks"), "{}", read(text));
+}

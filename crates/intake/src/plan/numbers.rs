@@ -159,16 +159,13 @@ impl Planner<'_> {
         }
         let exact = self.sheet.column(key).filter(|&place| !self.taken[place]);
         let exact = exact.filter(|_| !(key == "m" && self.has_sizes()));
-        let found = match exact {
-            Some(place) => vec![place],
-            None => {
-                let looks = &self.survey.columns;
-                let all = self.with_role(role).into_iter();
-                let is_size =
-                    |place: usize| self.has_sizes() && self.name(place).eq_ignore_ascii_case("m");
-                all.filter(|&place| looks[place].are_counts() && !is_size(place)).collect()
-            }
-        };
+        let looks = &self.survey.columns;
+        let is_size = |place: usize| self.has_sizes() && self.name(place).eq_ignore_ascii_case("m");
+        let all = self.with_role(role).into_iter();
+        let by_role = all.filter(|&place| looks[place].are_counts() && !is_size(place));
+        // Beside `ranks`, m may be a size.
+        let others = by_role.filter(|&place| Some(place) != exact);
+        let found: Vec<usize> = exact.into_iter().chain(others).collect();
         match found[..] {
             [] => Ok(None),
             [place] => {
