@@ -636,3 +636,10 @@ fn m_beside_ranks_may_be_a_size() {
     let text = "m,n,ranks,threads,time\n100,100,1,1,9\n100,100,2,1,5\n";
     assert!(read(text).contains("say columns m=m, or columns m=ranks"), "{}", read(text));
 }
+
+#[test]
+fn of_several_tables_in_markdown_the_one_of_runs_counts() {
+    let text = "# Setup\n\n| Dataset | Size |\n|---|---|\n| log | 1 |\n\n# Times\n\n\
+                | Ranks | Threads | Time (s) |\n|---|---|---|\n| 1 | 1 | 9 |\n| 1 | 2 | **5** |\n";
+    assert_eq!(read(text), "1 1 9; 1 2 5");
+}

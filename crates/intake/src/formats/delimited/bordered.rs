@@ -7,6 +7,7 @@ use mmgp_base::error::Result;
 use super::header::headings;
 use super::lines::{Line, LineRows, Text, lines, unquoted};
 use super::{Format, Table};
+use crate::names::{Role, role_of};
 use crate::sheet::Field;
 
 pub(super) const MARKDOWN: Format = Format {
@@ -40,9 +41,14 @@ pub(super) const JUBE: Format = Format {
 /// The header of a table below lines that are none of it.
 fn below_prose<'a>(lines: &[Line<'a>]) -> Option<Line<'a>> {
     let is_header = |pair: &&[Line<'a>]| begins(pair[0]) && begins(pair[1]) && is_drawn(pair[1]);
-    let header = lines.windows(2).find(is_header)?[0];
-    let mut above = lines.iter().take_while(|line| line.at < header.at).peekable();
-    (above.peek().is_some() && above.all(|line| !line.text.contains(BARS))).then_some(header)
+    let headers = || lines.windows(2).filter(is_header).map(|pair| pair[0]);
+    // Of several tables, one of runs.
+    let is_of_runs = |header: &Line<'a>| {
+        let mut names = fields(*header).into_iter().map(|name| role_of(&name.text));
+        names.any(|role| matches!(role, Some(Role::Processes | Role::Threads)))
+    };
+    let header = headers().find(is_of_runs).or_else(|| headers().next())?;
+    (header.at > lines[0].at).then_some(header)
 }
 
 /// What stands between fields.
