@@ -222,9 +222,16 @@ pub fn statistic_of(name: &str) -> u32 {
     let has = |words: &[&str]| {
         lower.split(|it: char| !it.is_alphanumeric()).any(|word| words.contains(&word))
     };
-    if has(&[
-        "min", "max", "minimum", "maximum", "fastest", "slowest", "best", "worst", "p95", "p99",
-    ]) {
+    let is_percentile = |word: &str| {
+        let digits = word.strip_prefix('p').filter(|it| it.len() == 2 && *it != "50");
+        digits.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+    };
+    if lower.split(|it: char| !it.is_alphanumeric()).any(is_percentile)
+        || has(&[
+            "min", "max", "minimum", "maximum", "fastest", "slowest", "best", "worst", "lower",
+            "upper",
+        ])
+    {
         return 3;
     }
     if has(&["median", "med", "p50"]) {

@@ -632,6 +632,14 @@ fn a_title_may_say_m_or_the_unit_for_the_rows_below() {
 }
 
 #[test]
+fn a_percentile_is_no_time_where_there_is_a_mean() {
+    for name in ["p90_time_s", "p25 time (s)", "upper_time_s"] {
+        let text = format!("ranks,threads,{name},avg_time_s\n1,1,10,9\n1,2,6,5\n");
+        assert_eq!(read(&text), "1 1 9; 1 2 5", "{name}");
+    }
+}
+
+#[test]
 fn m_beside_ranks_may_be_a_size() {
     let text = "m,n,ranks,threads,time\n100,100,1,1,9\n100,100,2,1,5\n";
     assert!(read(text).contains("say columns m=m, or columns m=ranks"), "{}", read(text));
