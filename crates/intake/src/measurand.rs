@@ -40,9 +40,10 @@ pub struct Measurand {
 pub const OF_ALL_RUNS: [&str; 3] = ["time", "m", "p"];
 
 /// Names of what costs something, in small letters without what is no letter: less of it is better.
-const COSTS: &str = "amount energy energyj joule joules kj mj wh kwh power watt watts cost costs price money usd \
-    eur euro euros dollar dollars credits corehours nodehours memory mem rss maxrss peakmemory carbon co2 \
-    error errors loss residual latency cycles misses cachemisses faults";
+const COSTS: &str = "amount energy energyj energykj totalenergy finalenergy etot etotal joule joules kj mj wh kwh \
+    power watt watts cost costs price money usd eur euro euros dollar dollars credits corehours nodehours memory \
+    mem memkb memmb memgb rss maxrss maxrsskb peakmem peakmemory carbon co2 cycles misses cachemisses faults \
+    pagefaults error errors loss residual latency";
 
 impl Captured {
     /// One that an expression calls what it is called.
@@ -171,8 +172,12 @@ pub(crate) fn better(name: &str) -> Option<Direction> {
     }
     let words = name.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase);
     let plain: String = words.clone().collect();
-    let is_cost = |word: &str| COSTS.split(' ').any(|known| known == word);
     (is_cost(&plain) || words.into_iter().any(|word| is_cost(&word))).then_some(Direction::Least)
+}
+
+/// Whether a name, in small letters and without what is no letter, is that of a cost.
+pub(crate) fn is_cost(plain: &str) -> bool {
+    COSTS.split_whitespace().any(|known| known == plain)
 }
 
 fn unclear(text: &str) -> Error {

@@ -19,6 +19,7 @@ use mmgp_base::quantity::Quantity;
 use crate::claims::{Claims, Filter};
 use crate::columns::Columns;
 use crate::failures::are_of;
+use crate::measurand::is_cost;
 use crate::names::{self, Role, role_of};
 use crate::sheet::{Heading, Sheet};
 use crate::survey::{Look, Survey};
@@ -86,12 +87,10 @@ pub struct Part {
     pub why: String,
 }
 
-/// Names of what was measured beside the time, in small letters: it tells results apart, not programs.
-const MEASURED: &str = "rss memory mem maxrss maxrsskb memkb memmb memgb peakmemory peakmem energy joules \
-    energyj amount power watts cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
-    cpus contextswitches load loadavg temperature freq frequency ipc cachemisses faults pagefaults energykj kwh wh \
-    etot etotal totalenergy finalenergy efficiency \
-    parallelefficiency";
+/// Names of what was measured beside the time, other than costs, in small letters: it tells results apart,
+/// not programs.
+const MEASURED: &str = "cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
+    contextswitches load loadavg temperature freq frequency ipc efficiency parallelefficiency";
 
 impl Plan {
     /// Understands a table, with what a user says of it.
@@ -394,5 +393,5 @@ impl<'a> Planner<'a> {
 fn is_measured(name: &str) -> bool {
     let plain: String =
         name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    MEASURED.split_whitespace().any(|known| known == plain)
+    is_cost(&plain) || MEASURED.split_whitespace().any(|known| known == plain)
 }
