@@ -166,7 +166,7 @@ mod tests {
         );
         let failed = said(|m, p| if (m, p) == (4, 4) { 0.05 } else { work(m, p) });
         assert!(
-            failed[0].contains("(4, 4) has 50.10 ms") && failed[0].contains("did it fail?"),
+            failed[0].contains("(4, 4) took 50.10 ms") && failed[0].contains("did it fail?"),
             "{failed:?}"
         );
         // What is left of a large m is the host's.
