@@ -59,8 +59,8 @@ impl ObjectiveArguments {
     /// [`Error::OutOfRange`] for a name that nothing captures; as [`Measurand::parse`].
     pub fn measurand(&self, captured: &[&str]) -> Result<Option<Measurand>> {
         let Some(text) = self.captured() else { return Ok(None) };
-        let captured = captured.iter().map(|name| Captured::named(name));
-        let measurand = Measurand::parse(text, captured.collect());
+        let captured: Vec<Captured> = captured.iter().map(|name| Captured::named(name)).collect();
+        let measurand = Measurand::parse(text, &captured);
         measurand.map(Some).map_err(|error| match error {
             Error::OutOfRange { found, expected, .. } => Error::OutOfRange {
                 name: "--objective",

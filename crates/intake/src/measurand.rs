@@ -21,7 +21,7 @@ pub struct Captured {
 /// use mmgp_base::quantity::Quantity;
 /// use mmgp_intake::{Captured, Measurand};
 ///
-/// let measurand = Measurand::parse("work/time", vec![Captured::named("work")])?;
+/// let measurand = Measurand::parse("work/time", &[Captured::named("work")])?;
 /// // What takes longer does less of it a second: more is better.
 /// assert_eq!(measurand.quantity(), &Quantity::Rate("work/time".into()));
 /// // 500 in 4 s on (2, 8) are 125 a second; the inverse stands for the time.
@@ -31,7 +31,6 @@ pub struct Captured {
 #[derive(Debug, Clone)]
 pub struct Measurand {
     expression: Expression,
-    captured: Vec<Captured>,
     quantity: Quantity,
     uses_time: bool,
 }
@@ -68,7 +67,7 @@ impl Measurand {
     /// # Errors
     /// [`Error::OutOfRange`] with what cannot be read; [`Error::Ambiguous`] where nothing says which is
     /// better.
-    pub fn parse(objective: &str, captured: Vec<Captured>) -> Result<Self> {
+    pub fn parse(objective: &str, captured: &[Captured]) -> Result<Self> {
         let (said, text) = Direction::said(objective);
         let variables = captured.iter().map(|it| it.variable.as_str());
         let variables: Vec<&str> = OF_ALL_RUNS.into_iter().chain(variables).collect();
@@ -85,14 +84,14 @@ impl Measurand {
         let shown = captured.iter().fold(text.to_string(), |text, it| {
             if it.variable == it.name { text } else { text.replace(&it.variable, &it.name) }
         });
-        let trial = Trial { expression: &expression, captured: &captured };
+        let trial = Trial { expression: &expression, captured };
         let uses_time = trial.changes_with(0).is_some();
         let direction = match said {
             Some(direction) => direction,
             None => trial.direction().ok_or_else(|| unclear(&shown))?,
         };
         let quantity = Quantity::of(direction, Quantity::unit_said(&shown));
-        Ok(Self { expression, captured, quantity, uses_time })
+        Ok(Self { expression, quantity, uses_time })
     }
 
     /// What an objective measures, whatever its names are captured from.
@@ -102,7 +101,8 @@ impl Measurand {
     pub fn quantity_of(objective: &str) -> Result<Quantity> {
         let (_, text) = Direction::said(objective);
         let names = names_in(text).into_iter().filter(|name| !OF_ALL_RUNS.contains(name));
-        Ok(Self::parse(objective, names.map(Captured::named).collect())?.quantity)
+        let captured: Vec<Captured> = names.map(Captured::named).collect();
+        Ok(Self::parse(objective, &captured)?.quantity)
     }
 
     /// What it is.
@@ -113,11 +113,6 @@ impl Measurand {
     /// Whether it depends on the time of the run.
     pub fn uses_time(&self) -> bool {
         self.uses_time
-    }
-
-    /// What it is over, beside the time, m and p.
-    pub fn captured(&self) -> &[Captured] {
-        &self.captured
     }
 
     /// What stands for the time of a run that took `time_s`, where the captured quantities are these;
@@ -200,7 +195,7 @@ mod tests {
     fn measurand(objective: &str) -> Result<Measurand> {
         let captured = |name: &&str| objective.contains(name.trim());
         let names = ["joules", "work", "gflops", "score"].into_iter().filter(captured);
-        Measurand::parse(objective, names.map(Captured::named).collect())
+        Measurand::parse(objective, &names.map(Captured::named).collect::<Vec<_>>())
     }
 
     #[test]

@@ -49,11 +49,12 @@ impl Planner<'_> {
         let said = &objective[..objective.len() - text.len()];
         let Variables { text: plain, names, places } =
             Variables::of(text, self.sheet, &OF_ALL_RUNS);
-        let captured = names
+        let captured: Vec<Captured> = names
             .into_iter()
             .zip(&places)
-            .map(|(variable, &place)| Captured { variable, name: self.name(place).into() });
-        let measurand = Measurand::parse(&format!("{said}{plain}"), captured.collect())?;
+            .map(|(variable, &place)| Captured { variable, name: self.name(place).into() })
+            .collect();
+        let measurand = Measurand::parse(&format!("{said}{plain}"), &captured)?;
         let times = match measurand.uses_time() {
             true => self.usual_times()?,
             // Whether a row has a time does not matter then.
