@@ -4,6 +4,10 @@
 # hyperfine's. Takes the program from $MMGP, so many runs as $RUNS says.
 set -euo pipefail
 mmgp=$(realpath "${MMGP:-$(dirname "$0")/../../target/release/mmgp}") runs=${RUNS:-200}
+if [ ! -x "$mmgp" ]; then
+    echo "$mmgp is no program: build it, or name one by MMGP" >&2
+    exit 1
+fi
 if ! command -v hyperfine > /dev/null; then
     echo "skipped: what a run costs: there is no hyperfine here" | tee -a "${MMGP_SKIPPED:-/dev/null}"
     exit 0
