@@ -185,9 +185,9 @@ pub fn check_same_parameters(rows: &[Validation], parameters: &Parameters) -> Re
         let predicted_s = parameters.time(Mapping::new(row.m, row.p)?).0;
         let is_same = (row.predicted_s - predicted_s).abs() <= SAME * predicted_s;
         if !is_same {
-            return Err(Error::OutOfRange {
-                name: "validation",
-                found: format!(
+            return Err(Error::out_of_range(
+                "validation",
+                format!(
                     "{} predicted at ({}, {}), where these parameters, {}, predict {}",
                     Seconds(row.predicted_s),
                     row.m,
@@ -195,8 +195,8 @@ pub fn check_same_parameters(rows: &[Validation], parameters: &Parameters) -> Re
                     parameters.name,
                     Seconds(predicted_s)
                 ),
-                expected: "a validation of the same parameters".into(),
-            });
+                "a validation of the same parameters",
+            ));
         }
     }
     Ok(())

@@ -169,10 +169,8 @@ const TURNS: u32 = 12;
 const WARM: u32 = 2;
 
 fn time(machine: &Machine, link: Link, bytes: Bytes) -> Result<MessageTime> {
-    let ends = ends(machine, link).ok_or_else(|| Error::OutOfRange {
-        name: "links",
-        found: link.name().into(),
-        expected: format!("one that {} has", machine.name),
+    let ends = ends(machine, link).ok_or_else(|| {
+        Error::out_of_range("links", link.name(), format!("one that {} has", machine.name))
     })?;
     let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| role.steps(bytes));
     let took = run(machine, &[(ends[0], sender), (ends[1], receiver)])?;

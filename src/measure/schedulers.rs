@@ -65,11 +65,11 @@ impl Plan {
             }
         }
         match program.with_tasks(1) {
-            None if !self.tasks.is_empty() => Err(Error::OutOfRange {
-                name: "the application",
-                found: format!("{}, which is one job", program.name()),
-                expected: "one whose work is independent tasks, or no number of tasks".into(),
-            }),
+            None if !self.tasks.is_empty() => Err(Error::out_of_range(
+                "the application",
+                format!("{}, which is one job", program.name()),
+                "one whose work is independent tasks, or no number of tasks",
+            )),
             _ => Ok(()),
         }
     }

@@ -59,11 +59,7 @@ impl FromStr for Shard {
         });
         match parts {
             Some(shard) if (1..=shard.count).contains(&shard.number) => Ok(shard),
-            _ => Err(Error::OutOfRange {
-                name: "share",
-                found: text.into(),
-                expected: "which of how many, as 3/8".into(),
-            }),
+            _ => Err(Error::out_of_range("share", text, "which of how many, as 3/8")),
         }
     }
 }

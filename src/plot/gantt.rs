@@ -113,11 +113,11 @@ pub(super) fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result
     if from.is_finite() && to.is_finite() && from < to && from < last && to > first {
         return Ok((from.max(first), to.min(last)));
     }
-    Err(Error::OutOfRange {
-        name: "window",
-        found: format!("{from} s to {to} s"),
-        expected: format!("a beginning before its end, in the run from {first} s to {last} s"),
-    })
+    Err(Error::out_of_range(
+        "window",
+        format!("{from} s to {to} s"),
+        format!("a beginning before its end, in the run from {first} s to {last} s"),
+    ))
 }
 
 pub(super) fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {

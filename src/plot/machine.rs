@@ -36,11 +36,11 @@ pub(super) fn scene(title: &str, rows: &[MachineFigure]) -> Result<Scene> {
     for row in &rows {
         let ratio = ratio(row);
         if !(ratio > 0.0 && ratio.is_finite()) {
-            return Err(Error::OutOfRange {
-                name: "emulated over published",
-                found: format!("{ratio} for {}", row.figure),
-                expected: "a positive number".into(),
-            });
+            return Err(Error::out_of_range(
+                "emulated over published",
+                format!("{ratio} for {}", row.figure),
+                "a positive number",
+            ));
         }
     }
     let legend = legend();

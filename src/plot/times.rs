@@ -257,7 +257,7 @@ pub(super) fn checked(name: &'static str, value: f64) -> Result<f64> {
         return Ok(value);
     }
     let expected = format!("a time from 0 to {LONGEST_S:e} s");
-    Err(Error::OutOfRange { name, found: value.to_string(), expected })
+    Err(Error::out_of_range(name, value.to_string(), expected))
 }
 
 /// What was measured and predicted, by configuration.

@@ -150,10 +150,12 @@ pub fn check(
 
 fn row(machine: &Machine, published: &[Figure], figure: &Figure) -> Result<MachineFigure> {
     let quantity = measure(machine, figure)?;
-    let emulated = figure.unit.of(quantity).ok_or_else(|| Error::OutOfRange {
-        name: "a published figure",
-        found: format!("{quantity:?} for {}", figure.name()),
-        expected: format!("a quantity in {}", figure.unit.symbol()),
+    let emulated = figure.unit.of(quantity).ok_or_else(|| {
+        Error::out_of_range(
+            "a published figure",
+            format!("{quantity:?} for {}", figure.name()),
+            format!("a quantity in {}", figure.unit.symbol()),
+        )
     })?;
     Ok(MachineFigure {
         group: figure.group.into(),

@@ -99,7 +99,7 @@ impl ListRanking {
                 return Ok(());
             }
             let expected = format!("1 to {most}");
-            Err(Error::OutOfRange { name, found: found.to_string(), expected })
+            Err(Error::out_of_range(name, found.to_string(), expected))
         };
         within("sublists", sublists, MOST_SUBLISTS)?;
         within("DMA lists under way", buffers, MOST_BUFFERS)?;
@@ -163,11 +163,11 @@ impl ListRanking {
         if nodes <= most {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            name: "nodes of the list",
-            found: nodes.to_string(),
-            expected: format!("at most {most} on {spes} SPEs: a DMA list reaches 4 GB"),
-        })
+        Err(Error::out_of_range(
+            "nodes of the list",
+            nodes.to_string(),
+            format!("at most {most} on {spes} SPEs: a DMA list reaches 4 GB"),
+        ))
     }
 }
 
@@ -215,11 +215,11 @@ impl Application for ListRanking {
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         if mapping.m() > 1 {
-            return Err(Error::OutOfRange {
-                name: "processes of list-ranking",
-                found: mapping.m().to_string(),
-                expected: "1: one process follows the heads of the sublists".into(),
-            });
+            return Err(Error::out_of_range(
+                "processes of list-ranking",
+                mapping.m().to_string(),
+                "1: one process follows the heads of the sublists",
+            ));
         }
         let blade = on.blade();
         let own = on.assign(mapping)?.swap_remove(0);

@@ -105,11 +105,11 @@ impl Pbpi {
         generations: u32,
     ) -> Result<Self> {
         if patterns.is_empty() {
-            return Err(Error::OutOfRange {
-                name: "the alignment",
-                found: "no column with a determined character".into(),
-                expected: "at least one".into(),
-            });
+            return Err(Error::out_of_range(
+                "the alignment",
+                "no column with a determined character",
+                "at least one",
+            ));
         }
         let taxa = patterns.tips.len();
         let starts = if tree.is_some() { Starts::Given } else { Starts::Random };
@@ -118,11 +118,11 @@ impl Pbpi {
             None => Tree::random(taxa, FIRST_BRANCH_LENGTH, &mut Stream::new(seed, TREE_STREAM))?,
         };
         if tree.taxa() != taxa {
-            return Err(Error::OutOfRange {
-                name: "the tree",
-                found: format!("{} taxa", tree.taxa()),
-                expected: format!("{taxa}, as in the alignment"),
-            });
+            return Err(Error::out_of_range(
+                "the tree",
+                format!("{} taxa", tree.taxa()),
+                format!("{taxa}, as in the alignment"),
+            ));
         }
         // A chain of no generations only evaluates its tree, which may have any branch lengths.
         let tree = if generations == 0 { tree } else { raise_to_floor(&tree) };
@@ -151,11 +151,11 @@ impl Pbpi {
         if names.len() == self.tree.taxa() {
             return Ok(Self { names, ..self });
         }
-        Err(Error::OutOfRange {
-            name: "names",
-            found: names.len().to_string(),
-            expected: format!("one for each of {} taxa", self.tree.taxa()),
-        })
+        Err(Error::out_of_range(
+            "names",
+            names.len().to_string(),
+            format!("one for each of {} taxa", self.tree.taxa()),
+        ))
     }
 
     /// The same with several chains at different temperatures.

@@ -109,9 +109,8 @@ impl Raxml {
     /// Where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
     pub fn new(patterns: Patterns, settings: Settings, tasks: Tasks, port: Port) -> Result<Self> {
         let taxa = patterns.tips.len();
-        let refuse = |name, found: String, expected: &str| {
-            Err(Error::OutOfRange { name, found, expected: expected.into() })
-        };
+        let refuse =
+            |name, found: String, expected: &str| Err(Error::out_of_range(name, found, expected));
         if patterns.is_empty() {
             let found = "no column with a determined character".into();
             return refuse("the alignment", found, "at least one");

@@ -75,11 +75,11 @@ impl Sgemm {
     /// [`Error::OutOfRange`] where they are not as large as each other.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         if a.order() != b.order() {
-            return Err(Error::OutOfRange {
-                name: "order of the second matrix",
-                found: b.order().to_string(),
-                expected: format!("{} as that of the first", a.order()),
-            });
+            return Err(Error::out_of_range(
+                "order of the second matrix",
+                b.order().to_string(),
+                format!("{} as that of the first", a.order()),
+            ));
         }
         Ok(Self { a, b, placement: Placement::default() })
     }
@@ -124,11 +124,11 @@ impl Application for Sgemm {
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         if mapping.m() > 1 {
-            return Err(Error::OutOfRange {
-                name: "processes of the product",
-                found: mapping.m().to_string(),
-                expected: "1, which starts all SPEs: p is how many".into(),
-            });
+            return Err(Error::out_of_range(
+                "processes of the product",
+                mapping.m().to_string(),
+                "1, which starts all SPEs: p is how many",
+            ));
         }
         let blade = on.blade();
         let own = on.assign(mapping)?.remove(0);

@@ -169,10 +169,12 @@ impl Sweep3d {
         let fitting = divisors.map(|px| [px, ranks / px]).filter(|[px, py]| *px <= it && *py <= jt);
         // Half of the outline of a column.
         let outline = |&[px, py]: &[usize; 2]| it.div_ceil(px) + jt.div_ceil(py);
-        let nearest = fitting.min_by_key(outline).ok_or_else(|| Error::OutOfRange {
-            name: "ranks of sweep3d",
-            found: ranks.to_string(),
-            expected: format!("a number that can be cut into at most {it} x {jt}"),
+        let nearest = fitting.min_by_key(outline).ok_or_else(|| {
+            Error::out_of_range(
+                "ranks of sweep3d",
+                ranks.to_string(),
+                format!("a number that can be cut into at most {it} x {jt}"),
+            )
         })?;
         Decomposition::new(&self.problem, nearest)
     }
@@ -198,12 +200,11 @@ impl Application for Sweep3d {
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         if mapping.m() > 1 {
-            return Err(Error::OutOfRange {
-                name: "processes of sweep3d",
-                found: mapping.m().to_string(),
-                expected: "1: its ranks are SPEs, or one process hands out lines; --p is how many"
-                    .into(),
-            });
+            return Err(Error::out_of_range(
+                "processes of sweep3d",
+                mapping.m().to_string(),
+                "1: its ranks are SPEs, or one process hands out lines; --p is how many",
+            ));
         }
         let (run, findings) = match self.programming {
             Programming::Reverse => reverse::run(self, on, mapping)?,

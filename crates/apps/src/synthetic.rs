@@ -63,11 +63,11 @@ impl Synthetic {
     pub fn new(tasks: u32, offloads: u32, durations: Durations, seed: u64) -> Result<Self> {
         let all = u64::from(tasks) * u64::from(offloads);
         if all == 0 || all > MOST_OFFLOADS {
-            return Err(Error::OutOfRange {
-                name: "off-loads of all tasks",
-                found: all.to_string(),
-                expected: "1 to 2^32".into(),
-            });
+            return Err(Error::out_of_range(
+                "off-loads of all tasks",
+                all.to_string(),
+                "1 to 2^32",
+            ));
         }
         Ok(Self { tasks, offloads, durations, shared: 0.0, on_host: None, seed })
     }
@@ -78,11 +78,11 @@ impl Synthetic {
     /// [`Error::OutOfRange`] where it is not a part.
     pub fn sharing(self, part: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&part) {
-            return Err(Error::OutOfRange {
-                name: "part of an off-load that can be shared",
-                found: part.to_string(),
-                expected: "0 to 1".into(),
-            });
+            return Err(Error::out_of_range(
+                "part of an off-load that can be shared",
+                part.to_string(),
+                "0 to 1",
+            ));
         }
         Ok(Self { shared: part, ..self })
     }
@@ -94,11 +94,11 @@ impl Synthetic {
     /// [`Error::OutOfRange`] where it is not a number from 0 to 1000.
     pub fn on_host(self, times: f64) -> Result<Self> {
         if !(0.0..=1e3).contains(&times) {
-            return Err(Error::OutOfRange {
-                name: "time of the host's version",
-                found: times.to_string(),
-                expected: "0 to 1000 times that of an SPE".into(),
-            });
+            return Err(Error::out_of_range(
+                "time of the host's version",
+                times.to_string(),
+                "0 to 1000 times that of an SPE",
+            ));
         }
         Ok(Self { on_host: Some(times), ..self })
     }

@@ -237,6 +237,17 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// A value outside its range: the field or quantity, what was given, and what is allowed.
+    pub fn out_of_range(
+        name: &'static str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::OutOfRange { name, found: found.into(), expected: expected.into() }
+    }
+}
+
 /// As `min_m 3 and max_p 4`.
 fn named(constraints: &[(&str, String)]) -> String {
     let named = constraints.iter().map(|(name, value)| format!("{name} {}", shortened(value)));
@@ -283,7 +294,7 @@ mod tests {
         let (found, expected) = (format!("{long:?} in column \"m\""), "a number".to_string());
         let errors = [
             Error::Input { at: at.clone(), found: found.clone(), expected: expected.clone() },
-            Error::OutOfRange { name: "m", found, expected },
+            Error::out_of_range("m", found, expected),
             Error::UnknownName { kind: "machine", name: long.clone(), known: vec!["ps3".into()] },
         ];
         let warning =

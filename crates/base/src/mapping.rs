@@ -23,10 +23,8 @@ impl Mapping {
     /// [`Error::OutOfRange`] where m or p is 0.
     pub fn new(m: u32, p: u32) -> Result<Self> {
         let not_zero = |name, value| {
-            NonZeroU32::new(value).ok_or_else(|| Error::OutOfRange {
-                name,
-                found: value.to_string(),
-                expected: "a whole number of at least 1".into(),
+            NonZeroU32::new(value).ok_or_else(|| {
+                Error::out_of_range(name, value.to_string(), "a whole number of at least 1")
             })
         };
         Ok(Self { m: not_zero("m", m)?, p: not_zero("p", p)? })

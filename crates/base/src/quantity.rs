@@ -199,11 +199,11 @@ impl Quantity {
         if self == other {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            name: "runs",
-            found: other.to_string(),
-            expected: format!("{self}, as what they are held against"),
-        })
+        Err(Error::out_of_range(
+            "runs",
+            other.to_string(),
+            format!("{self}, as what they are held against"),
+        ))
     }
 }
 

@@ -63,11 +63,11 @@ impl SpeImage {
             let (start, end) = (u64::from(at.0), u64::from(at.0) + bytes.0);
             let is_whole = start.is_multiple_of(16) && end.is_multiple_of(16);
             if start < within.start || within.end < end || !is_whole {
-                return Err(Error::OutOfRange {
-                    name: "what a loader fills with zeros",
-                    found: format!("local store {start:#x} to {end:#x} of {name}"),
-                    expected: format!("quadwords within {:#x} to {:#x}", within.start, within.end),
-                });
+                return Err(Error::out_of_range(
+                    "what a loader fills with zeros",
+                    format!("local store {start:#x} to {end:#x} of {name}"),
+                    format!("quadwords within {:#x} to {:#x}", within.start, within.end),
+                ));
             }
         }
         Ok(())

@@ -366,7 +366,7 @@ impl Messages {
 }
 
 fn out_of_range(found: impl Into<String>, expected: impl Into<String>) -> Error {
-    Error::OutOfRange { name: "SPEs", found: found.into(), expected: expected.into() }
+    Error::out_of_range("SPEs", found, expected)
 }
 
 impl Shared {

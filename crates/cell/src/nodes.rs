@@ -134,5 +134,5 @@ impl Nodes {
 }
 
 fn refused(found: String, expected: impl Into<String>) -> Error {
-    Error::OutOfRange { name: "blades", found, expected: expected.into() }
+    Error::out_of_range("blades", found, expected)
 }

@@ -76,11 +76,11 @@ impl Cost {
         for (name, found, most) in longest {
             if found > most {
                 let (found, most) = (seconds(found), seconds(most));
-                return Err(Error::OutOfRange {
+                return Err(Error::out_of_range(
                     name,
-                    found: format!("{found} for {} bytes on the link {}", bytes.0, link.name()),
-                    expected: format!("no more than {most}, all of the exchange"),
-                });
+                    format!("{found} for {} bytes on the link {}", bytes.0, link.name()),
+                    format!("no more than {most}, all of the exchange"),
+                ));
             }
         }
         Ok(cost)
@@ -110,11 +110,11 @@ impl Known {
             return Ok(place);
         }
         let Ok(place) = u16::try_from(self.costs.len()) else {
-            return Err(Error::OutOfRange {
-                name: "sizes of faces",
-                found: "more than 13,000 different ones".into(),
-                expected: "fewer".into(),
-            });
+            return Err(Error::out_of_range(
+                "sizes of faces",
+                "more than 13,000 different ones",
+                "fewer",
+            ));
         };
         self.costs.push(Cost::of(network, link, bytes)?);
         self.places.insert((link, bytes), place);
@@ -131,11 +131,11 @@ impl Cluster {
     pub fn new(wavefront: Wavefront, placement: &Placement, network: &Network) -> Result<Self> {
         let grid = wavefront.grid;
         if placement.grid() != grid {
-            return Err(Error::OutOfRange {
-                name: "placed ranks",
-                found: placement.grid().to_string(),
-                expected: grid.to_string(),
-            });
+            return Err(Error::out_of_range(
+                "placed ranks",
+                placement.grid().to_string(),
+                grid.to_string(),
+            ));
         }
         let mut known = Known::default();
         let (mut along_x, mut along_y) = (Vec::new(), Vec::new());

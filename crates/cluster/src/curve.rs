@@ -44,7 +44,7 @@ impl Curve {
     /// negative or not finite.
     pub fn through(points: &[(Bytes, Seconds)]) -> Result<Self> {
         let refuse = |found: String, expected: &str| {
-            Err(Error::OutOfRange { name: "times by size", found, expected: expected.into() })
+            Err(Error::out_of_range("times by size", found, expected))
         };
         if points.is_empty() {
             return refuse("no point".into(), "at least one");

@@ -30,11 +30,11 @@ impl Shape {
         ];
         let spes = all.iter().map(|&count| u64::from(count)).product::<u64>();
         if spes == 0 || spes > u64::from(MOST_SPES) {
-            return Err(Error::OutOfRange {
-                name: "SPEs of the machine",
-                found: spes.to_string(),
-                expected: format!("1 to {MOST_SPES}"),
-            });
+            return Err(Error::out_of_range(
+                "SPEs of the machine",
+                spes.to_string(),
+                format!("1 to {MOST_SPES}"),
+            ));
         }
         Ok(self)
     }
@@ -107,10 +107,12 @@ fn cut([x, y]: [u32; 2], parts: u32) -> Result<[u32; 2]> {
     let cuts = if x > y { [[parts, 1], [1, parts]] } else { [[1, parts], [parts, 1]] };
     let fits =
         |&&[along_x, along_y]: &&[u32; 2]| x.is_multiple_of(along_x) && y.is_multiple_of(along_y);
-    let cut = cuts.iter().find(fits).ok_or_else(|| Error::OutOfRange {
-        name: "tile",
-        found: format!("{x} x {y}"),
-        expected: format!("a side that can be cut into {parts}"),
+    let cut = cuts.iter().find(fits).ok_or_else(|| {
+        Error::out_of_range(
+            "tile",
+            format!("{x} x {y}"),
+            format!("a side that can be cut into {parts}"),
+        )
     })?;
     Ok([x / cut[0], y / cut[1]])
 }
@@ -163,11 +165,11 @@ impl Placement {
     fn checked(self) -> Result<Self> {
         let needed = self.spes.iter().max().map_or(0, |&last| last + 1);
         if needed > self.shape.spes() {
-            return Err(Error::OutOfRange {
-                name: "ranks",
-                found: format!("{} that take {needed} SPEs", self.grid),
-                expected: format!("no more than {} SPEs", self.shape.spes()),
-            });
+            return Err(Error::out_of_range(
+                "ranks",
+                format!("{} that take {needed} SPEs", self.grid),
+                format!("no more than {} SPEs", self.shape.spes()),
+            ));
         }
         Ok(self)
     }
@@ -227,11 +229,11 @@ fn check_parts(name: &'static str, whole: [u32; 2], part: [u32; 2], most: u32) -
     if (1..=most).contains(&parts) {
         return Ok(());
     }
-    Err(Error::OutOfRange {
+    Err(Error::out_of_range(
         name,
-        found: format!("{} x {} of {} x {}", whole[0], whole[1], part[0], part[1]),
-        expected: format!("1 to {most} whole parts"),
-    })
+        format!("{} x {} of {} x {}", whole[0], whole[1], part[0], part[1]),
+        format!("1 to {most} whole parts"),
+    ))
 }
 
 /// Which tile, counted row by row with so many in a row.

@@ -25,11 +25,7 @@ impl Grid {
         if (1..=MOST_RANKS).contains(&ranks) {
             return Ok(Self { px, py });
         }
-        Err(Error::OutOfRange {
-            name: "ranks",
-            found: format!("{px} x {py}"),
-            expected: format!("1 to {MOST_RANKS}"),
-        })
+        Err(Error::out_of_range("ranks", format!("{px} x {py}"), format!("1 to {MOST_RANKS}")))
     }
 
     /// Ranks along x.
@@ -142,7 +138,7 @@ impl Blocks {
     pub fn by_step(classes: Vec<u32>, times: &[Vec<Seconds>]) -> Result<Self> {
         let row = times.first().map_or(0, Vec::len);
         let refuse = |found: String, expected: String| {
-            Err(Error::OutOfRange { name: "block times", found, expected })
+            Err(Error::out_of_range("block times", found, expected))
         };
         if let Some(other) = times.iter().find(|other| other.len() != row || row == 0) {
             return refuse(format!("{} steps", other.len()), format!("{} for all", row.max(1)));
@@ -208,15 +204,15 @@ impl Wavefront {
                 return Ok(());
             }
             let (found, expected) = (found.to_string(), expected.to_string());
-            Err(Error::OutOfRange { name, found, expected })
+            Err(Error::out_of_range(name, found, expected))
         };
         let in_iteration = u64::from(steps.angle_blocks) * u64::from(steps.plane_blocks) * 8;
         if in_iteration == 0 || in_iteration > MOST_STEPS {
-            return Err(Error::OutOfRange {
-                name: "steps of an iteration",
-                found: in_iteration.to_string(),
-                expected: format!("8 to {MOST_STEPS}"),
-            });
+            return Err(Error::out_of_range(
+                "steps of an iteration",
+                in_iteration.to_string(),
+                format!("8 to {MOST_STEPS}"),
+            ));
         }
         if !blocks.classes.is_empty() {
             check("ranks with block times", blocks.classes.len(), grid.ranks() as usize)?;

@@ -52,11 +52,11 @@ impl Filter {
         let expression = Expression::parse(&plain, Kind::Truth, names_of).map_err(|mistake| {
             let known: Vec<&str> = sheet.columns.iter().map(|it| it.name.as_str()).collect();
             let known = known.join(", ");
-            Error::OutOfRange {
-                name: "filter",
-                found: format!("{} in {text:?}", mistake.found),
-                expected: format!("a condition on columns, texts in quotes; columns are {known}"),
-            }
+            Error::out_of_range(
+                "filter",
+                format!("{} in {text:?}", mistake.found),
+                format!("a condition on columns, texts in quotes; columns are {known}"),
+            )
         })?;
         Ok(Self { expression, places, texts })
     }

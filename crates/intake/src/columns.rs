@@ -38,11 +38,8 @@ impl FromStr for Columns {
     /// [`Error::UnknownName`] for another key, which names the known ones; [`Error::OutOfRange`]
     /// for what is no pair, or a key that comes twice.
     fn from_str(text: &str) -> Result<Self> {
-        let refused = |found: String, expected: &str| Error::OutOfRange {
-            name: "columns",
-            found,
-            expected: expected.into(),
-        };
+        let refused =
+            |found: String, expected: &str| Error::out_of_range("columns", found, expected);
         let mut columns = Self::default();
         let mut parts = pairs(text).into_iter().peekable();
         while let Some(part) = parts.next() {

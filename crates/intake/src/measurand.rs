@@ -75,11 +75,11 @@ impl Measurand {
         let expression = Expression::parse(text, Kind::Number, names).map_err(|mistake| {
             let known = captured.iter().map(|it| it.name.as_str());
             let known: Vec<&str> = OF_ALL_RUNS.into_iter().chain(known).collect();
-            Error::OutOfRange {
-                name: "objective",
-                found: format!("{} in {objective:?}", mistake.found),
-                expected: format!("an expression over {}", known.join(", ")),
-            }
+            Error::out_of_range(
+                "objective",
+                format!("{} in {objective:?}", mistake.found),
+                format!("an expression over {}", known.join(", ")),
+            )
         })?;
         let shown = captured.iter().fold(text.to_string(), |text, it| {
             if it.variable == it.name { text } else { text.replace(&it.variable, &it.name) }

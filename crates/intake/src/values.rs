@@ -28,11 +28,11 @@ pub fn values(source: &Source, column: &str, claims: &Claims) -> Result<Vec<Stri
             values.insert(text.to_string());
         }
         match values.len() > MOST {
-            true => Err(Error::OutOfRange {
-                name: "by",
-                found: format!("more than {MOST} values of {column:?}"),
-                expected: "a column that tells programs or inputs apart".into(),
-            }),
+            true => Err(Error::out_of_range(
+                "by",
+                format!("more than {MOST} values of {column:?}"),
+                "a column that tells programs or inputs apart",
+            )),
             false => Ok(()),
         }
     })?;

@@ -31,11 +31,7 @@ impl List {
     /// [`Error::OutOfRange`] for none, and for more than 2^30.
     pub fn generate(nodes: u32, order: Order, values: Values, seed: u64) -> Result<Self> {
         if !(1..=MOST_NODES).contains(&nodes) {
-            return Err(Error::OutOfRange {
-                name: "nodes of the list",
-                found: nodes.to_string(),
-                expected: "1 to 2^30".into(),
-            });
+            return Err(Error::out_of_range("nodes of the list", nodes.to_string(), "1 to 2^30"));
         }
         let values = values.generate(nodes, seed);
         match order {

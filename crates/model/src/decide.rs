@@ -272,7 +272,7 @@ impl Row {
 
 fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
     let error =
-        |name, found: String, expected: String| Err(Error::OutOfRange { name, found, expected });
+        |name, found: String, expected: String| Err(Error::out_of_range(name, found, expected));
     if sampling.draws == 0 {
         return error("draws", "0".into(), "at least 1".into());
     }
@@ -285,10 +285,12 @@ fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
 
 /// The parameters of equation 11, for a question that is asked of its terms.
 fn equation_11<'a>(model: &'a dyn TimeModel, question: &str) -> Result<&'a Parameters> {
-    model.equation_11().ok_or_else(|| Error::OutOfRange {
-        name: "model",
-        found: model.name().into(),
-        expected: format!("mmgp: {question} from the terms of equation 11 alone"),
+    model.equation_11().ok_or_else(|| {
+        Error::out_of_range(
+            "model",
+            model.name(),
+            format!("mmgp: {question} from the terms of equation 11 alone"),
+        )
     })
 }
 

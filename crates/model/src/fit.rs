@@ -333,11 +333,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// Refuses what cannot be fitted whatever the rows say.
 fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
-    let at_least_one = |name| Error::OutOfRange {
-        name,
-        found: "0".into(),
-        expected: "a whole number of at least 1".into(),
-    };
+    let at_least_one = |name| Error::out_of_range(name, "0", "a whole number of at least 1");
     if settings.apus == 0 {
         return Err(at_least_one("apus"));
     }

@@ -393,5 +393,5 @@ fn check(name: &'static str, found: u32, allowed: std::ops::RangeInclusive<u32>)
         return Ok(());
     }
     let expected = format!("from {} to {}", allowed.start(), allowed.end());
-    Err(Error::OutOfRange { name, found: found.to_string(), expected })
+    Err(Error::out_of_range(name, found.to_string(), expected))
 }

@@ -108,21 +108,23 @@ impl Objective {
         let names = &VARIABLES[..if quantity.is_time() { 4 } else { 5 }];
         let names = Names { variables: names, constants: &[] };
         let expression = Expression::parse(expression, Kind::Number, names);
-        let expression = expression.map_err(|mistake| Error::OutOfRange {
-            name: "objective",
-            found: format!("{} at character {}", mistake.found, mistake.at),
-            expected: format!("{}; or cost or node-hours", mistake.expected),
+        let expression = expression.map_err(|mistake| {
+            Error::out_of_range(
+                "objective",
+                format!("{} at character {}", mistake.found, mistake.at),
+                format!("{}; or cost or node-hours", mistake.expected),
+            )
         })?;
         let direction = direction(text, &expression)?;
         check(direction)?;
         let name = name.to_string();
         let formula = Formula { name, unit, expression, scale, direction, per_node };
         if per_node.is_none() && formula.has_nodes() {
-            return Err(Error::OutOfRange {
-                name: "per_node",
-                found: format!("none, and the objective {text}"),
-                expected: "how many of m*p a node has places for, as 48".into(),
-            });
+            return Err(Error::out_of_range(
+                "per_node",
+                format!("none, and the objective {text}"),
+                "how many of m*p a node has places for, as 48",
+            ));
         }
         Ok(Self { quantity: quantity.clone(), formula: Some(formula), within: None })
     }
@@ -212,11 +214,11 @@ impl Objective {
         if factor > 0.0 && factor.is_finite() {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            name: "objective",
-            found: format!("{}, which is no number above 0 at {mapping}", self.name()),
-            expected: "an expression that is above 0 for every configuration in question".into(),
-        })
+        Err(Error::out_of_range(
+            "objective",
+            format!("{}, which is no number above 0 at {mapping}", self.name()),
+            "an expression that is above 0 for every configuration in question",
+        ))
     }
 
     /// What it is where a run takes this time.
@@ -323,11 +325,11 @@ fn direction(text: &str, expression: &Expression) -> Result<Direction> {
 }
 
 fn not_in_proportion(text: &str) -> Error {
-    Error::OutOfRange {
-        name: "objective",
-        found: format!("{:?}, which is not in proportion to the time or to 1/time", text.trim()),
-        expected: "time or 1/time, times what m, p and nodes make, as time*m".into(),
-    }
+    Error::out_of_range(
+        "objective",
+        format!("{:?}, which is not in proportion to the time or to 1/time", text.trim()),
+        "time or 1/time, times what m, p and nodes make, as time*m",
+    )
 }
 
 fn not_better(text: &str, direction: Direction) -> Error {
@@ -335,11 +337,11 @@ fn not_better(text: &str, direction: Direction) -> Error {
         Direction::Least => ("max", "less"),
         Direction::Most => ("min", "more"),
     };
-    Error::OutOfRange {
-        name: "objective",
-        found: format!("{said} {text}"),
-        expected: format!("{text}: {better} of it is better"),
-    }
+    Error::out_of_range(
+        "objective",
+        format!("{said} {text}"),
+        format!("{text}: {better} of it is better"),
+    )
 }
 
 fn not_measured(text: &str, quantity: &Quantity) -> Error {
@@ -348,11 +350,11 @@ fn not_measured(text: &str, quantity: &Quantity) -> Error {
         Quantity::Rate(_) => "rate, cost or an expression such as rate*m",
         Quantity::Amount(unit) => unit,
     };
-    Error::OutOfRange {
-        name: "objective",
-        found: format!("{}, where runs are {quantity}", text.trim()),
-        expected: expected.into(),
-    }
+    Error::out_of_range(
+        "objective",
+        format!("{}, where runs are {quantity}", text.trim()),
+        expected,
+    )
 }
 
 /// The unit of the time of a unit of work at a rate: of `ns/day` and cores, `core-day/ns`.

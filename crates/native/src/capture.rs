@@ -28,11 +28,8 @@ impl Capture {
     /// # Errors
     /// [`Error::OutOfRange`] for what is no name of a quantity, no regular expression, or has no group.
     pub fn new(name: &str, pattern: &str) -> Result<Self> {
-        let refused = |found: String, expected: &str| Error::OutOfRange {
-            name: "capture",
-            found,
-            expected: expected.into(),
-        };
+        let refused =
+            |found: String, expected: &str| Error::out_of_range("capture", found, expected);
         if !is_name(name) || TAKEN.contains(&name) || OF_ALL_RUNS.contains(&name) {
             let expected = "a name of letters, digits and _ that means nothing else, as joules";
             return Err(refused(format!("{name:?}"), expected));

@@ -64,7 +64,7 @@ impl Settings {
                 return Ok(());
             }
             let (found, expected) = (found.to_string(), format!("1 to {most}"));
-            Err(Error::OutOfRange { name, found, expected })
+            Err(Error::out_of_range(name, found, expected))
         };
         within("sublists", self.sublists, u32::MAX)?;
         within("sublists in lock step", self.in_flight, MOST_IN_FLIGHT)?;

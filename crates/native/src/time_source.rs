@@ -79,11 +79,8 @@ impl Pattern {
     /// [`Error::OutOfRange`] for what is no regular expression, has no group, or is the name of a program
     /// that prints no rate.
     pub fn new(text: &str, wanted: Printed) -> Result<Self> {
-        let refused = |found: String, expected: &str| Error::OutOfRange {
-            name: wanted.flag(),
-            found,
-            expected: expected.into(),
-        };
+        let refused =
+            |found: String, expected: &str| Error::out_of_range(wanted.flag(), found, expected);
         if let Some(known) = PROGRAMS.iter().find(|known| known.name == text) {
             let line = known.line(wanted);
             let (line, printed, unit) = line.ok_or_else(|| {
@@ -122,10 +119,12 @@ pub(crate) fn has_group(text: &str) -> bool {
 }
 
 fn regex(text: &str) -> Result<Regex> {
-    Regex::new(text).map_err(|error| Error::OutOfRange {
-        name: "regular expression",
-        found: format!("{text:?}"),
-        expected: format!("a regular expression ({error})"),
+    Regex::new(text).map_err(|error| {
+        Error::out_of_range(
+            "regular expression",
+            format!("{text:?}"),
+            format!("a regular expression ({error})"),
+        )
     })
 }
 

@@ -39,7 +39,7 @@ impl Decomposition {
             let (found, most) = (processes[axis], cells[axis]);
             if found == 0 || found > most {
                 let expected = format!("1 to {most}, one for each cell on that axis at most");
-                return Err(Error::OutOfRange { name, found: found.to_string(), expected });
+                return Err(Error::out_of_range(name, found.to_string(), expected));
             }
         }
         Ok(Self { processes, cells })

@@ -191,7 +191,7 @@ impl Input {
             Ok(()) => Ok(Self { fields }),
             Err(Flaw { field, found, expected }) => {
                 let name = NAMES[field].split(", ").next().unwrap_or(NAMES[field]);
-                Err(Error::OutOfRange { name, found, expected })
+                Err(Error::out_of_range(name, found, expected))
             }
         }
     }

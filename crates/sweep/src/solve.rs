@@ -68,11 +68,11 @@ pub fn solve(
 ) -> Result<Outcome> {
     let cells = problem.cells();
     if cells.iter().map(|&count| count as u128).product::<u128>() > MOST_CELLS as u128 {
-        return Err(Error::OutOfRange {
-            name: "cells to solve",
-            found: format!("{} x {} x {}", cells[I], cells[J], cells[K]),
-            expected: format!("{MOST_CELLS} in all at most"),
-        });
+        return Err(Error::out_of_range(
+            "cells to solve",
+            format!("{} x {} x {}", cells[I], cells[J], cells[K]),
+            format!("{MOST_CELLS} in all at most"),
+        ));
     }
     let mut ranks = Ranks::new(problem, *decomposition);
     let steps: Vec<Step> = problem.steps().collect();

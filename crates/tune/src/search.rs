@@ -109,11 +109,7 @@ impl Search {
     /// [`mmgp_base::Error::OutOfRange`] where there is nothing to choose from.
     pub fn judge(&self, tried: &[Tried]) -> Result<Verdict> {
         if self.space.is_empty() {
-            return Err(Error::OutOfRange {
-                name: "configurations",
-                found: "none".into(),
-                expected: "at least one to choose".into(),
-            });
+            return Err(Error::out_of_range("configurations", "none", "at least one to choose"));
         }
         let known = Known::of(tried);
         let failures = Failures::of(&known);

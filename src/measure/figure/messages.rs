@@ -37,9 +37,7 @@ fn rate(machine: &Machine, link: Link, bytes: u32) -> Result<Quantity> {
 /// What messages of that size take on a link.
 fn message(machine: &Machine, link: Link, bytes: Bytes) -> Result<MessageTime> {
     let mut found = times(machine, &[bytes], 1)?.into_iter();
-    found.find(|row| row.link == link.name()).ok_or_else(|| Error::OutOfRange {
-        name: "links",
-        found: link.name().into(),
-        expected: format!("one that {} has", machine.name),
+    found.find(|row| row.link == link.name()).ok_or_else(|| {
+        Error::out_of_range("links", link.name(), format!("one that {} has", machine.name))
     })
 }

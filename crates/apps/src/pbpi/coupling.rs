@@ -193,7 +193,7 @@ fn out_of_range(
     found: impl Into<String>,
     expected: impl Into<String>,
 ) -> Error {
-    Error::OutOfRange { name, found: found.into(), expected: expected.into() }
+    Error::out_of_range(name, found, expected)
 }
 
 #[cfg(test)]

@@ -192,11 +192,7 @@ impl Prior {
         if rate.is_finite() && rate > 0.0 {
             return Ok(Self { rate });
         }
-        Err(Error::OutOfRange {
-            name: "prior rate",
-            found: rate.to_string(),
-            expected: "a positive number".into(),
-        })
+        Err(Error::out_of_range("prior rate", rate.to_string(), "a positive number"))
     }
 
     /// ln of the prior density of `tree`, without the constant share of its topology; minus

@@ -147,18 +147,18 @@ impl Sampling {
     /// `OutOfRange` for an interval of 0, and a share outside [0, 1).
     pub fn new(every: u32, burn_in: f64) -> Result<Self> {
         if every == 0 {
-            return Err(Error::OutOfRange {
-                name: "generations between two samples",
-                found: "0".into(),
-                expected: "at least 1 generation".into(),
-            });
+            return Err(Error::out_of_range(
+                "generations between two samples",
+                "0",
+                "at least 1 generation",
+            ));
         }
         if !(0.0..1.0).contains(&burn_in) {
-            return Err(Error::OutOfRange {
-                name: "the share of the burn-in",
-                found: burn_in.to_string(),
-                expected: "a fraction of at least 0 and below 1".into(),
-            });
+            return Err(Error::out_of_range(
+                "the share of the burn-in",
+                burn_in.to_string(),
+                "a fraction of at least 0 and below 1",
+            ));
         }
         Ok(Self { every, burn_in })
     }
@@ -174,11 +174,11 @@ impl Sampling {
         if last > self.burnt(generations) {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            name: "generations between two samples",
-            found: format!("{} for {generations} generations", self.every),
-            expected: "a sample after the burn-in".into(),
-        })
+        Err(Error::out_of_range(
+            "generations between two samples",
+            format!("{} for {generations} generations", self.every),
+            "a sample after the burn-in",
+        ))
     }
 
     /// Whether the state after that generation, counted from 1, is sampled.

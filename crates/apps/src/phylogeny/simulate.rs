@@ -29,11 +29,11 @@ pub const MOST_RESIDUES: usize = 1 << 28;
 /// `OutOfRange` for fewer than 3 taxa or more than [`MOST_TAXA`], or a mean that is not positive.
 pub fn tree(taxa: usize, mean_branch_length: f64, seed: u64) -> Result<Tree> {
     if taxa > MOST_TAXA {
-        return Err(Error::OutOfRange {
-            name: "taxa",
-            found: taxa.to_string(),
-            expected: format!("at most {MOST_TAXA}, so that the tree fits memory"),
-        });
+        return Err(Error::out_of_range(
+            "taxa",
+            taxa.to_string(),
+            format!("at most {MOST_TAXA}, so that the tree fits memory"),
+        ));
     }
     let mut tree = Tree::random(taxa, mean_branch_length, &mut Stream::new(seed, 0))?;
     let steps_per_unit = 1.0 / LENGTH_STEP;
@@ -60,29 +60,25 @@ pub fn names(taxa: usize) -> Vec<String> {
 /// `OutOfRange` where there is no site, more than [`MOST_RESIDUES`], or not one name for each tip.
 pub fn alignment(tree: &Tree, names: &[String], sites: usize, seed: u64) -> Result<Alignment> {
     if sites == 0 {
-        return Err(Error::OutOfRange {
-            name: "sites",
-            found: "0".into(),
-            expected: "at least 1".into(),
-        });
+        return Err(Error::out_of_range("sites", "0", "at least 1"));
     }
     if names.len() != tree.taxa() {
-        return Err(Error::OutOfRange {
-            name: "names",
-            found: format!("{}", names.len()),
-            expected: format!("one for each of the {} tips", tree.taxa()),
-        });
+        return Err(Error::out_of_range(
+            "names",
+            format!("{}", names.len()),
+            format!("one for each of the {} tips", tree.taxa()),
+        ));
     }
     let most_sites = MOST_RESIDUES / tree.taxa();
     if sites > most_sites {
-        return Err(Error::OutOfRange {
-            name: "sites",
-            found: sites.to_string(),
-            expected: format!(
+        return Err(Error::out_of_range(
+            "sites",
+            sites.to_string(),
+            format!(
                 "at most {most_sites} for {} taxa, so that the alignment fits memory",
                 tree.taxa()
             ),
-        });
+        ));
     }
     let mut stream = Stream::new(seed, 1);
     let mut states: Vec<Vec<u8>> = vec![Vec::new(); tree.nodes()];

@@ -58,8 +58,8 @@ fn check_positive(name: &'static str, values: &[f64]) -> Result<()> {
     match values.iter().find(|value| !(value.is_finite() && **value > 0.0)) {
         None => Ok(()),
         Some(value) => {
-            let (found, expected) = (value.to_string(), "a positive number".into());
-            Err(Error::OutOfRange { name, found, expected })
+            let (found, expected) = (value.to_string(), "a positive number");
+            Err(Error::out_of_range(name, found, expected))
         }
     }
 }
@@ -104,7 +104,7 @@ impl SiteRates {
         if !gamma::ALPHA.contains(&alpha) {
             let (least, most) = (gamma::ALPHA.start(), gamma::ALPHA.end());
             let expected = format!("a number from {least} to {most}");
-            return Err(Error::OutOfRange { name: "alpha", found: alpha.to_string(), expected });
+            return Err(Error::out_of_range("alpha", alpha.to_string(), expected));
         }
         Ok(Self::Gamma { alpha, rates: gamma::mean_rates(alpha) })
     }

@@ -244,7 +244,7 @@ fn is_length(length: f64) -> bool {
 }
 
 fn invalid(found: String, expected: impl Into<String>) -> Error {
-    Error::OutOfRange { name: "tree", found, expected: expected.into() }
+    Error::out_of_range("tree", found, expected)
 }
 
 #[cfg(test)]

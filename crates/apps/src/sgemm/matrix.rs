@@ -24,11 +24,11 @@ impl Matrix {
     /// [`LARGEST_ORDER`].
     pub fn new(order: u32, mut entry: impl FnMut(u32, u32) -> f32) -> Result<Self> {
         if !order.is_multiple_of(SIZE) || !(1..=LARGEST_ORDER).contains(&order) {
-            return Err(Error::OutOfRange {
-                name: "order of the matrices",
-                found: order.to_string(),
-                expected: format!("a multiple of {SIZE} from {SIZE} to {LARGEST_ORDER}"),
-            });
+            return Err(Error::out_of_range(
+                "order of the matrices",
+                order.to_string(),
+                format!("a multiple of {SIZE} from {SIZE} to {LARGEST_ORDER}"),
+            ));
         }
         let places = (0..order).flat_map(|row| (0..order).map(move |column| (row, column)));
         Ok(Self { order, entries: places.map(|(row, column)| entry(row, column)).collect() })

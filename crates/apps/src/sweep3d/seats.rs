@@ -43,11 +43,11 @@ impl Seats {
             None => (0..ranks).collect(),
         };
         if places.len() != ranks as usize {
-            return Err(Error::OutOfRange {
-                name: "ranks of sweep3d",
-                found: ranks.to_string(),
-                expected: format!("{}, as many as have places", places.len()),
-            });
+            return Err(Error::out_of_range(
+                "ranks of sweep3d",
+                ranks.to_string(),
+                format!("{}, as many as have places", places.len()),
+            ));
         }
         let of = |blade: &Rc<Blade>, index, place: u32| Seat {
             blade: Rc::clone(blade),

@@ -55,8 +55,8 @@ impl Durations {
     /// As [`Durations::constant`], and where there are none.
     pub fn trace(bursts: Vec<Burst>) -> Result<Self> {
         if bursts.is_empty() {
-            let found = "no row".into();
-            return Err(Error::OutOfRange { name: "trace", found, expected: "one or more".into() });
+            let found = "no row";
+            return Err(Error::out_of_range("trace", found, "one or more"));
         }
         check(&bursts)?;
         Ok(Self(Kind::Trace(bursts.into())))
@@ -82,8 +82,8 @@ fn check(bursts: &[Burst]) -> Result<()> {
         bursts.iter().flat_map(|burst| [("host burst", burst.host), ("off-load", burst.offload)]);
     for (name, time) in times {
         if !(0.0..=LONGEST).contains(&time.0) {
-            let (found, expected) = (format!("{} s", time.0), "0 to 1000 s".into());
-            return Err(Error::OutOfRange { name, found, expected });
+            let (found, expected) = (format!("{} s", time.0), "0 to 1000 s");
+            return Err(Error::out_of_range(name, found, expected));
         }
     }
     Ok(())

@@ -78,11 +78,11 @@ impl Disturbance {
     /// [`Error::OutOfRange`] with the numbers of the SPEs that there are.
     pub fn check(&self, layout: Layout) -> Result<()> {
         match self.sort.spe() {
-            Some(spe) if spe >= layout.spes() => Err(Error::OutOfRange {
-                name: "fault to inject",
-                found: format!("SPE {spe} in {:?}", self.text),
-                expected: format!("an SPE that the machine has: 0 to {}", layout.spes() - 1),
-            }),
+            Some(spe) if spe >= layout.spes() => Err(Error::out_of_range(
+                "fault to inject",
+                format!("SPE {spe} in {:?}", self.text),
+                format!("an SPE that the machine has: 0 to {}", layout.spes() - 1),
+            )),
             _ => Ok(()),
         }
     }
@@ -162,7 +162,7 @@ impl Words {
             (None, Some(before)) => format!("nothing after {:?}", self.words[before]),
         };
         let expected = format!("{expected}, as in {:?}", Disturbance::EXAMPLES[example]);
-        Error::OutOfRange { name: "fault to inject", found, expected }
+        Error::out_of_range("fault to inject", found, expected)
     }
 
     fn expect(&mut self, wanted: &str, example: usize) -> Result<()> {

@@ -182,11 +182,11 @@ impl Planner<'_> {
             (Some(rate), None) => return self.said_rate(rate),
             (None, Some(objective)) => return self.derived(objective),
             (Some(_), Some(objective)) => {
-                return Err(Error::OutOfRange {
-                    name: "objective",
-                    found: format!("{objective:?} beside a column of rates"),
-                    expected: "one of them: an objective names the columns that it is over".into(),
-                });
+                return Err(Error::out_of_range(
+                    "objective",
+                    format!("{objective:?} beside a column of rates"),
+                    "one of them: an objective names the columns that it is over",
+                ));
             }
             (None, None) => {}
         }
@@ -231,11 +231,11 @@ impl Planner<'_> {
         let unit = match measure_of(said) {
             Measure::Rate(unit) => unit,
             Measure::Time(_) => {
-                return Err(Error::OutOfRange {
-                    name: "rate",
-                    found: format!("{said:?}, which is called as a time is"),
-                    expected: "a column of which more is better".into(),
-                });
+                return Err(Error::out_of_range(
+                    "rate",
+                    format!("{said:?}, which is called as a time is"),
+                    "a column of which more is better",
+                ));
             }
             Measure::Other(_) => said.to_string(),
         };

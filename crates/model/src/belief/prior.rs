@@ -157,8 +157,8 @@ impl Prior {
         if (0.0..=3.0).contains(&misfit) {
             return Ok(Self { misfit: Some(misfit), ..self });
         }
-        let expected = "a relative error of at least 0 and at most 3, as 0.1".into();
-        Err(Error::OutOfRange { name: "misfit", found: misfit.to_string(), expected })
+        let expected = "a relative error of at least 0 and at most 3, as 0.1";
+        Err(Error::out_of_range("misfit", misfit.to_string(), expected))
     }
 
     /// On a machine with so many hardware threads: where runs asked for more, their work is divided by

@@ -73,7 +73,7 @@ pub fn break_even(
     let parameters = equation_11(model, "what off-loading costs follows")?;
     let terms = &parameters.terms;
     let error = |name, found: f64, expected: &str| {
-        Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.into() })
+        Err(Error::out_of_range(name, found.to_string(), expected))
     };
     if !(host_factor > 0.0 && host_factor.is_finite()) {
         return error("host_factor", host_factor, "host time over the time of one APU, above 0");

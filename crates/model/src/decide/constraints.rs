@@ -165,8 +165,8 @@ impl Constraints {
     /// condition on more than 20 million configurations.
     pub fn space(&self, apus: u32) -> Result<Space> {
         if let Some((name, _)) = self.set().iter().find(|(_, value)| value == "0") {
-            let expected = "a whole number of at least 1".into();
-            return Err(Error::OutOfRange { name, found: "0".into(), expected });
+            let expected = "a whole number of at least 1";
+            return Err(Error::out_of_range(name, "0", expected));
         }
         let space = Space::of(self.clone(), apus)?;
         if space.ms().next().is_some() {
@@ -253,11 +253,11 @@ impl Space {
         for count in counts {
             total += count;
             if total > MOST_ASKED {
-                return Err(Error::OutOfRange {
-                    name: "where",
-                    found: format!("more than {MOST_ASKED} configurations to ask it of"),
-                    expected: "fewer; see max_m and max_p".into(),
-                });
+                return Err(Error::out_of_range(
+                    "where",
+                    format!("more than {MOST_ASKED} configurations to ask it of"),
+                    "fewer; see max_m and max_p",
+                ));
             }
         }
         Ok(())

@@ -62,11 +62,11 @@ pub fn next_measurement(
     noise: Option<f64>,
 ) -> Result<NextMeasurement> {
     if let Some(noise) = noise.filter(|noise| !(*noise > 0.0 && noise.is_finite())) {
-        return Err(Error::OutOfRange {
-            name: "noise",
-            found: noise.to_string(),
-            expected: "a relative error of a run above 0, as 0.02".into(),
-        });
+        return Err(Error::out_of_range(
+            "noise",
+            noise.to_string(),
+            "a relative error of a run above 0, as 0.02",
+        ));
     }
     super::check(mappings, super::Sampling::new(1, 1))?;
     let noise = noise.unwrap_or_else(|| posterior.noise_variance().sqrt());

@@ -104,9 +104,8 @@ pub fn rank_nodes(
 
 /// Refuses no nodes, too many of so many configurations each, and costs that are none.
 fn check(nodes: u32, configurations: u64, level: NodeLevel) -> Result<()> {
-    let error = |name, found: String, expected: &str| {
-        Err(Error::OutOfRange { name, found, expected: expected.into() })
-    };
+    let error =
+        |name, found: String, expected: &str| Err(Error::out_of_range(name, found, expected));
     if nodes == 0 || u64::from(nodes) * configurations > MOST {
         let most = MOST / configurations;
         return error("nodes", nodes.to_string(), &format!("from 1 to {most}"));

@@ -104,9 +104,8 @@ pub fn plan_phases(
 }
 
 fn check(changes: Changes, phases: usize, widest: u64) -> Result<()> {
-    let error = |name, found: String, expected: &str| {
-        Err(Error::OutOfRange { name, found, expected: expected.into() })
-    };
+    let error =
+        |name, found: String, expected: &str| Err(Error::out_of_range(name, found, expected));
     if phases == 0 {
         return error("phases", "none".into(), "[[phases]] in the parameter file");
     }

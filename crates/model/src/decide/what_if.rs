@@ -27,11 +27,11 @@ pub fn scaled(parameters: &Parameters, scales: &[Scale]) -> Result<Parameters> {
     let mut scaled = parameters.clone();
     for Scale { term, factor } in scales {
         if !(*factor >= 0.0 && factor.is_finite()) {
-            return Err(Error::OutOfRange {
-                name: "scale",
-                found: format!("{term}={factor}"),
-                expected: "a factor of 0 or more".into(),
-            });
+            return Err(Error::out_of_range(
+                "scale",
+                format!("{term}={factor}"),
+                "a factor of 0 or more",
+            ));
         }
         let entries = entries(&parameters.terms, term)?;
         for entry in entries {
@@ -61,11 +61,11 @@ fn check_size(scaled: &Parameters, scales: &[Scale]) -> Result<()> {
     }
     let factors: Vec<String> =
         scales.iter().map(|Scale { term, factor }| format!("{term}={factor:e}")).collect();
-    Err(Error::OutOfRange {
-        name: "scale",
-        found: format!("{}, with which a run takes no time below 1e100 s", factors.join(", ")),
-        expected: "smaller factors".into(),
-    })
+    Err(Error::out_of_range(
+        "scale",
+        format!("{}, with which a run takes no time below 1e100 s", factors.join(", ")),
+        "smaller factors",
+    ))
 }
 
 /// The entries that a name means.
@@ -88,11 +88,11 @@ fn scale(estimate: &mut Estimate, entry: Entry, factor: f64) -> Result<()> {
     }
     let value = 1.0 + factor * (estimate.value - 1.0);
     if value <= 0.0 {
-        return Err(Error::OutOfRange {
-            name: "scale",
-            found: format!("alpha={factor}, which makes {} of {}", value, estimate.value),
-            expected: "a slowdown above 0".into(),
-        });
+        return Err(Error::out_of_range(
+            "scale",
+            format!("alpha={factor}, which makes {} of {}", value, estimate.value),
+            "a slowdown above 0",
+        ));
     }
     estimate.value = value;
     estimate.std_error = estimate.std_error.map(|error| error * factor);

@@ -109,7 +109,7 @@ fn points(runs: &[Run]) -> Result<BTreeMap<(u32, u32), Vec<f64>>> {
 }
 
 fn refused(found: String, expected: &str) -> Error {
-    Error::OutOfRange { name: "runs", found, expected: expected.into() }
+    Error::out_of_range("runs", found, expected)
 }
 
 #[cfg(test)]

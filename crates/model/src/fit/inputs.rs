@@ -64,11 +64,11 @@ impl Inputs {
             (None, prior) => prior.cloned().unwrap_or_default(),
         };
         match self.in_seconds() {
-            Some(file) if !quantity.is_time() => Err(Error::OutOfRange {
-                name: "runs",
-                found: format!("{quantity}, beside {file}, which is in seconds"),
-                expected: "times, or the runs alone".into(),
-            }),
+            Some(file) if !quantity.is_time() => Err(Error::out_of_range(
+                "runs",
+                format!("{quantity}, beside {file}, which is in seconds"),
+                "times, or the runs alone",
+            )),
             _ => Ok(quantity),
         }
     }

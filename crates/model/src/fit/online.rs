@@ -95,9 +95,8 @@ impl Online {
     /// [`Error::OutOfRange`] where the noise is not above 0, an error is negative, either is not
     /// finite, `last_m` is 0 or more than 131,072, or more than 1,000 values of tables are uncertain.
     pub fn new(parameters: &Parameters, beforehand: Beforehand, last_m: u32) -> Result<Self> {
-        let error = |name, found: String, expected: &str| {
-            Err(Error::OutOfRange { name, found, expected: expected.into() })
-        };
+        let error =
+            |name, found: String, expected: &str| Err(Error::out_of_range(name, found, expected));
         if !(beforehand.noise.is_finite() && beforehand.noise > 0.0) {
             return error("noise", format!("{:?}", beforehand.noise), "a finite number above 0");
         }
@@ -190,9 +189,8 @@ impl Online {
     /// [`Error::OutOfRange`] for m or p of 0, m above [`Self::last_m`], or a time that is not finite
     /// and above 0. Nothing is learnt then.
     pub fn add(&mut self, m: u32, p: u32, time_s: f64) -> Result<f64> {
-        let error = |name, found: String, expected: String| {
-            Err(Error::OutOfRange { name, found, expected })
-        };
+        let error =
+            |name, found: String, expected: String| Err(Error::out_of_range(name, found, expected));
         if !(1..=self.last_m()).contains(&m) {
             return error("m", m.to_string(), format!("from 1 to {}", self.last_m()));
         }

@@ -57,9 +57,9 @@ fn check_one(number: f64, place: impl Fn() -> String) -> Result<()> {
     if number == 0.0 || TIMES.contains(&number) {
         return Ok(());
     }
-    Err(Error::OutOfRange {
-        name: "size",
-        found: format!("{number:e} for {}", place()),
-        expected: format!("0, or from {:e} to {:e}", TIMES.start(), TIMES.end()),
-    })
+    Err(Error::out_of_range(
+        "size",
+        format!("{number:e} for {}", place()),
+        format!("0, or from {:e} to {:e}", TIMES.start(), TIMES.end()),
+    ))
 }

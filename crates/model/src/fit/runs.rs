@@ -166,7 +166,7 @@ fn collect_rows(file: &str, rows: &[Run], warm_up: WarmUp) -> Result<(Runs, Vec<
     for run in rows {
         let refuse = |name, found: String, expected: &str| {
             let place = format!("{found} for (m, p) = ({}, {}) in {file}", run.m, run.p);
-            Err(Error::OutOfRange { name, found: place, expected: expected.into() })
+            Err(Error::out_of_range(name, place, expected))
         };
         if !(run.time_s.is_finite() && run.time_s >= 0.0) {
             return refuse("time_s", run.time_s.to_string(), "a finite time of at least 0 s");

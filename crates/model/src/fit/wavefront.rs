@@ -33,8 +33,12 @@ pub fn estimate_wavefront(
     let rows: Vec<(Vec<f64>, f64)> = blocks.iter().map(row).collect();
     let found = solve(&rows).and_then(|found| <[Estimate; 3]>::try_from(found).ok());
     let [block_s, line_s, cell_s] = found.ok_or_else(|| {
-        let found = "blocks that are too alike".into();
-        missing(blocks_file, found, "time blocks with other lines, and with other cells a line")
+        let found = "blocks that are too alike";
+        missing(
+            blocks_file,
+            found.into(),
+            "time blocks with other lines, and with other cells a line",
+        )
     })?;
     let mut terms = WavefrontTerms { block_s, line_s, cell_s, ..WavefrontTerms::nothing() };
     for run in messages {
@@ -67,8 +71,7 @@ fn check_name(name: &'static str, found: &str, known: &[&str]) -> Result<()> {
     if known.contains(&found) {
         return Ok(());
     }
-    let (found, expected) = (found.into(), format!("one of {}", known.join(", ")));
-    Err(Error::OutOfRange { name, found, expected })
+    Err(Error::out_of_range(name, found, format!("one of {}", known.join(", "))))
 }
 
 /// Latency, and time for a byte. Where no message took any time, nothing.

@@ -161,8 +161,8 @@ pub fn named(name: &str, parameters: &Parameters) -> Result<Box<dyn TimeModel>> 
         EQUATION_11 => Ok(Box::new(parameters.clone())),
         REFINED => Refined::of(parameters).map_or_else(
             || {
-                let expected = "mmgp, as the parameters have no refined terms".into();
-                Err(Error::OutOfRange { name: "model", found: REFINED.into(), expected })
+                let expected = "mmgp, as the parameters have no refined terms";
+                Err(Error::out_of_range("model", REFINED, expected))
             },
             |refined| Ok(Box::new(refined) as Box<dyn TimeModel>),
         ),

@@ -37,7 +37,7 @@ impl Correlation {
     pub fn new(entries: Vec<Entry>, matrix: Vec<f64>) -> Result<Self> {
         let size = entries.len();
         let error = |found: String, expected: &str| {
-            Err(Error::OutOfRange { name: "correlation", found, expected: expected.into() })
+            Err(Error::out_of_range("correlation", found, expected))
         };
         if matrix.len() != size * size {
             let expected = "a row and a column for each entry";

@@ -124,17 +124,13 @@ impl<'a> Database<'a> {
         });
         match numbers {
             Some((Some(MAJOR), Some(minor))) if minor <= LAST_MINOR => Ok(()),
-            _ => Err(Error::OutOfRange {
-                name: VERSION,
-                found: format!(
-                    "{} in {}",
-                    version.as_deref().unwrap_or("none"),
-                    self.path.display()
-                ),
-                expected: format!(
+            _ => Err(Error::out_of_range(
+                VERSION,
+                format!("{} in {}", version.as_deref().unwrap_or("none"), self.path.display()),
+                format!(
                     "{MAJOR}.0 to {MAJOR}.{LAST_MINOR}, the schemas of Nsight Systems that are known"
                 ),
-            }),
+            )),
         }
     }
 

@@ -26,21 +26,22 @@ impl Condition {
             let is_first = constants[..index].iter().all(|(earlier, _)| earlier != name);
             let is_free = is_name(name) && !VARIABLES.contains(&name.as_str());
             if !(is_free && is_first && value.is_finite()) {
-                return Err(Error::OutOfRange {
-                    name: "constant",
-                    found: format!("{name} = {value}"),
-                    expected: "a name of its own of letters, digits and _, other than m, p, nodes \
-                               and operators, and a finite number"
-                        .into(),
-                });
+                return Err(Error::out_of_range(
+                    "constant",
+                    format!("{name} = {value}"),
+                    "a name of its own of letters, digits and _, other than m, p, nodes \
+                               and operators, and a finite number",
+                ));
             }
         }
         let names = Names { variables: &VARIABLES, constants };
         let expression = Expression::parse(text, Kind::Truth, names);
-        let expression = expression.map_err(|mistake| Error::OutOfRange {
-            name: "where",
-            found: format!("{} at character {}", mistake.found, mistake.at),
-            expected: mistake.expected,
+        let expression = expression.map_err(|mistake| {
+            Error::out_of_range(
+                "where",
+                format!("{} at character {}", mistake.found, mistake.at),
+                mistake.expected,
+            )
         })?;
         Ok(Self { text: text.trim().into(), expression })
     }

@@ -78,15 +78,11 @@ fn fixed(
     let allowed = shapes(points.scale);
     if !allowed.contains(&shape) {
         let names: Vec<&str> = allowed.iter().map(|shape| shape.name()).collect();
-        return Err(Error::OutOfRange {
-            name: if points.scale == Scale::Absolute {
-                "shape of o_col_s"
-            } else {
-                "shape of alpha"
-            },
-            found: shape.name().into(),
-            expected: names.join(", "),
-        });
+        return Err(Error::out_of_range(
+            if points.scale == Scale::Absolute { "shape of o_col_s" } else { "shape of alpha" },
+            shape.name(),
+            names.join(", "),
+        ));
     }
     candidates.iter().position(|candidate| candidate.shape == shape).ok_or_else(|| {
         let m: Vec<String> = points.m.iter().map(u32::to_string).collect();
