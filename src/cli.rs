@@ -60,6 +60,8 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use input::Programs;
+
 use crate::error::{Error, Result, shortened};
 use crate::table;
 
@@ -91,7 +93,7 @@ Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted;
 
 #[derive(Subcommand)]
 enum Command {
-    Study(study::Arguments),
+    Study(Programs<study::Arguments>),
     #[cfg(unix)]
     Tune(Box<tune::Arguments>),
     #[cfg(unix)]
@@ -101,16 +103,16 @@ enum Command {
     #[cfg(unix)]
     Tell(tell::Arguments),
     Bench(bench::Arguments),
-    Profile(profile::Arguments),
+    Profile(Programs<profile::Arguments>),
     ImportProfile(import_profile::Arguments),
     Look(look::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     #[command(visible_alias = "run")]
-    Emulate(emulate::Arguments),
-    Complexity(Box<complexity::Arguments>),
-    Validate(validate::Arguments),
-    Schedulers(schedulers::Arguments),
+    Emulate(Programs<emulate::Arguments>),
+    Complexity(Box<Programs<complexity::Arguments>>),
+    Validate(Programs<validate::Arguments>),
+    Schedulers(Programs<schedulers::Arguments>),
     Merge(merge::Arguments),
     Scaling(scaling::Arguments),
     Plot(plot::Arguments),
@@ -139,10 +141,12 @@ enum Answer {
 /// Says of a command that it is for Unix alone.
 #[cfg(not(unix))]
 fn is_for_unix(command: String) -> Option<Error> {
-    ["tune", "measure", "ask", "tell"].contains(&command.as_str()).then(|| Error::OutOfRange {
-        name: "command",
-        found: command,
-        expected: "another: those that run programs are for Unix alone".into(),
+    ["tune", "measure", "ask", "tell"].contains(&command.as_str()).then(|| {
+        Error::out_of_range(
+            "command",
+            command,
+            "another: those that run programs are for Unix alone",
+        )
     })
 }
 
@@ -162,7 +166,10 @@ pub fn main() -> ExitCode {
     if let Some(error) = std::env::args().nth(1).and_then(is_for_unix) {
         return failed(&error, &[]);
     }
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = match input::with_program(std::env::args_os().collect(), &Cli::command()) {
+        Ok(words) => words,
+        Err(error) => return failed(&error, &[]),
+    };
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
@@ -180,7 +187,7 @@ pub fn main() -> ExitCode {
 /// Runs the command that these words ask for.
 fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
     match command {
-        Command::Study(arguments) => study::run(arguments, words),
+        Command::Study(arguments) => study::run(&arguments.0, words),
         #[cfg(unix)]
         Command::Tune(arguments) => tune::run(arguments),
         #[cfg(unix)]
@@ -190,16 +197,16 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         #[cfg(unix)]
         Command::Tell(arguments) => tell::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
-        Command::Profile(arguments) => profile::run(arguments),
+        Command::Profile(arguments) => profile::run(&arguments.0),
         Command::ImportProfile(arguments) => import_profile::run(arguments),
         Command::Look(arguments) => look::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
-        Command::Emulate(arguments) => emulate::run(arguments),
-        Command::Complexity(arguments) => complexity::run(arguments),
-        Command::Validate(arguments) => validate::run(arguments, words),
+        Command::Emulate(arguments) => emulate::run(&arguments.0),
+        Command::Complexity(arguments) => complexity::run(&arguments.0),
+        Command::Validate(arguments) => validate::run(&arguments.0, words),
         Command::Merge(arguments) => merge::run(arguments),
-        Command::Schedulers(arguments) => schedulers::run(arguments, words),
+        Command::Schedulers(arguments) => schedulers::run(&arguments.0, words),
         Command::Scaling(arguments) => scaling::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
         Command::Report(arguments) => report::run(arguments),
@@ -269,7 +276,7 @@ mod tests {
             ["fit", "--quiet", &long],
             ["fit", &format!("--{long}"), ""],
             ["predict", "--scale", &format!("t_apu_s={long}")],
-            ["validate", "--fail-above", &long],
+            ["predict", "--top", &long],
             [&long, "", ""],
         ] {
             let message = refused(&arguments);

@@ -112,10 +112,10 @@ fn constant(text: &str) -> std::result::Result<(String, f64), String> {
 fn in_flags(error: Error) -> Error {
     match error {
         Error::OutOfRange { name: "where", found, expected } => {
-            Error::OutOfRange { name: "--where", found, expected }
+            Error::out_of_range("--where", found, expected)
         }
         Error::OutOfRange { name: "constant", found, expected } => {
-            Error::OutOfRange { name: "--constant", found, expected }
+            Error::out_of_range("--constant", found, expected)
         }
         other => other,
     }

@@ -17,6 +17,10 @@ pub use arguments::Arguments;
 use report::Report;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    if let (Some(formulas), false) = (&arguments.formulas, arguments.app.is_usual()) {
+        let found = format!("{formulas} beside {}", arguments.app.name());
+        return Err(Error::out_of_range("--formulas", found, "either formulas or a program"));
+    }
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     let guard = guard.reads("--formulas", arguments.formula_file());
     guard.writes("--out", arguments.out.as_deref()).check()?;

@@ -19,7 +19,7 @@ use super::files::Guard;
 use super::input::faults::FaultArguments;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, HOST, MachineArguments};
+use super::input::{AppArguments, For, HOST, MachineArguments, Way};
 use super::output::{Format, data, progress, warn};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
@@ -91,25 +91,25 @@ pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
     #[command(flatten, next_help_heading = "Samples of PBPI")]
-    samples: SamplingArguments,
+    samples: For<SamplingArguments>,
 }
 
 const HELP: &str = "\
 Examples:
-  mmgp emulate --input sim24 --m 2 --p 8 --format json
+  mmgp emulate pbpi --input sim24 --m 2 --p 8 --format json
   # a tree with supports: each search on one of two workers with two SPEs
-  mmgp emulate --app raxml --input sim24 --m 2 --p 2 --out trees
+  mmgp emulate raxml --input sim24 --m 2 --p 2 --out trees
   # four coupled chains, two on each of two rows of processes
-  mmgp emulate --input sim12 --m 4 --p 4 --chains 4 --rows 2 \\
+  mmgp emulate pbpi --input sim12 --m 4 --p 4 --chains 4 --rows 2 \\
       --generations 2000 --samples samples.csv --consensus consensus.nwk
   # what every process, hardware thread, SPE and DMA did when
-  mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json
+  mmgp emulate pbpi --input sim12 --m 2 --p 3 --generations 2 --trace run.json
   # an SPE that is slow for a while, and memory that stays slow
-  mmgp emulate --app synthetic --m 4 --inject 'spe 3 at 1/2 from 1 ms to 3 ms' \\
+  mmgp emulate synthetic --m 4 --inject 'spe 3 at 1/2 from 1 ms to 3 ms' \\
       --inject 'memory at 1/2 from 2 ms'
   # a linked list on the emulated SPEs, and on two threads of this computer
-  mmgp emulate --app list-ranking --p 8 --buffers 4
-  mmgp emulate --app list-ranking --machine host --p 2 --buffers 4
+  mmgp emulate list-ranking --p 8 --buffers 4
+  mmgp emulate list-ranking --machine host --p 2 --buffers 4
 
 Prints the time of the run, where it went, and the program's own result. A trace is read by \
 https://ui.perfetto.dev and chrome://tracing.";
@@ -125,31 +125,32 @@ enum Timing {
 }
 
 /// The report goes to a file, or into a folder beside the files that the program leaves there.
-fn guard(arguments: &Arguments) -> Result<Guard> {
-    let files = arguments.app.folder_files()?;
+fn guard(arguments: &Arguments) -> Guard {
+    let files = arguments.app.folder_files();
     let trace = arguments.trace.as_deref().filter(|path| *path != Path::new("-"));
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    let samples = arguments.samples();
     let guard = guard
-        .writes("--samples", arguments.samples.samples.as_deref())
+        .writes("--samples", samples.and_then(|it| it.samples.as_deref()))
         .writes("--trace", trace)
-        .writes("--consensus", arguments.samples.consensus.as_deref());
-    Ok(match &arguments.out {
+        .writes("--consensus", samples.and_then(|it| it.consensus.as_deref()));
+    match &arguments.out {
         Some(folder) if !files.is_empty() => guard.writes_into("--out", folder, files),
         out => guard.writes("--out", out.as_deref()),
-    })
+    }
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    guard(arguments)?.check()?;
+    guard(arguments).check()?;
     if arguments.machine.machine == HOST {
         arguments.inject.refuse()?;
-        return native::run(arguments);
+        return native::run(arguments, Way::Host);
     }
     arguments.refuse_repetitions()?;
     let timing = match arguments.timing {
         Timing::None => {
             arguments.inject.refuse()?;
-            return native::run_plainly(arguments);
+            return native::run(arguments, Way::Plainly);
         }
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
@@ -166,7 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         None => Blade::new(&machine, timing, 0.0),
     };
     // What streams as it runs does so once.
-    let streams = trace.is_some() || arguments.samples.samples.is_some();
+    let streams = trace.is_some() || arguments.samples().is_some_and(|it| it.samples.is_some());
     let ran = match arguments.check_hazards {
         false => arguments.emulate_on(blade(), mapping),
         true if streams => arguments.emulate_on(blade().step_by_step(), mapping),
@@ -241,8 +242,8 @@ impl Arguments {
         Ok((program, on, ran))
     }
 
-    /// Which states of a chain are kept, and where.
-    pub fn samples(&self) -> &SamplingArguments {
-        &self.samples
+    /// Which states of a chain are kept, and where; of PBPI alone.
+    pub fn samples(&self) -> Option<&SamplingArguments> {
+        self.samples.0.as_ref()
     }
 }

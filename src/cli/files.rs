@@ -56,11 +56,11 @@ impl Guard {
         };
         let same = self.files.iter().find(|(other, _)| *other == place);
         if let (Some((_, done)), None) = (same, &self.overwriting) {
-            self.overwriting = Some(Error::OutOfRange {
-                name: flag,
-                found: format!("{}, which {done}", path.display()),
-                expected: "another file".into(),
-            });
+            self.overwriting = Some(Error::out_of_range(
+                flag,
+                format!("{}, which {done}", path.display()),
+                "another file",
+            ));
         }
         self.files.push((place, format!("is written for {flag}")));
         self
@@ -225,14 +225,14 @@ impl Reader {
     fn source(&mut self, path: &Path, role: &str) -> Result<Source> {
         let source = Source::read(path)?;
         if let Some(objection) = transaction::objection(&source)? {
-            return Err(Error::OutOfRange {
-                name: "a folder of results",
-                found: format!("{}: {objection}", source.name),
-                expected: format!(
+            return Err(Error::out_of_range(
+                "a folder of results",
+                format!("{}: {objection}", source.name),
+                format!(
                     "the files of one command together, or a folder without {}",
                     transaction::MANIFEST
                 ),
-            });
+            ));
         }
         self.remember(&source, role);
         Ok(source)

@@ -177,11 +177,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         return one(arguments, Some((&source, &runs)), &Files::of(arguments));
     };
     if arguments.out.is_none() {
-        return Err(Error::OutOfRange {
-            name: "--by",
-            found: format!("{column:?} without --out"),
-            expected: "--out FILE, beside which each value has a file of its own".into(),
-        });
+        return Err(Error::out_of_range(
+            "--by",
+            format!("{column:?} without --out"),
+            "--out FILE, beside which each value has a file of its own",
+        ));
     }
     let mut answer = Answer::Done;
     for value in values(&source, column, &runs.said.claims())? {
@@ -205,11 +205,11 @@ fn measured(arguments: &Arguments) -> Result<Option<&str>> {
     if Measurand::is_needed(objective) {
         return Ok(Some(objective));
     }
-    Err(Error::OutOfRange {
-        name: "--objective",
-        found: format!("{objective}, which follows from what is measured"),
-        expected: "what is captured of the runs, as joules; predict takes this objective".into(),
-    })
+    Err(Error::out_of_range(
+        "--objective",
+        format!("{objective}, which follows from what is measured"),
+        "what is captured of the runs, as joules; predict takes this objective",
+    ))
 }
 
 /// One estimate, of these runs.
@@ -365,9 +365,11 @@ fn apus(arguments: &Arguments, inputs: &Inputs) -> Result<u32> {
     let runs = inputs.runs.as_ref().map(Runs::apus_used);
     let alpha = inputs.alpha.iter().flat_map(|file| &file.rows).map(|row| row.processes);
     let ranks = inputs.collective.iter().flat_map(|file| &file.rows).map(|row| row.ranks);
-    alpha.chain(ranks).chain(runs).max().ok_or_else(|| Error::OutOfRange {
-        name: "--apus",
-        found: "nothing that tells how many APUs there are".into(),
-        expected: "--apus N or --machine NAME".into(),
+    alpha.chain(ranks).chain(runs).max().ok_or_else(|| {
+        Error::out_of_range(
+            "--apus",
+            "nothing that tells how many APUs there are",
+            "--apus N or --machine NAME",
+        )
     })
 }

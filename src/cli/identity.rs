@@ -25,7 +25,8 @@ pub struct Identity {
 }
 
 /// Flags of every command that change no result.
-const NEVER_ASKED: [&str; 7] = ["out", "force", "shard", "threads", "quiet", "help", "version"];
+const NEVER_ASKED: [&str; 8] =
+    ["out", "force", "shard", "threads", "quiet", "help", "help-all", "version"];
 
 impl Identity {
     /// Of these names and values.
@@ -49,9 +50,13 @@ impl Identity {
         let command = Cli::command();
         let matches = command.clone().try_get_matches_from(words);
         let matches = matches.expect("invariant: the arguments were understood before");
-        let (name, matches) = matches.subcommand().expect("invariant: a command runs");
-        let subcommand = command.find_subcommand(name).expect("invariant: it has a name").clone();
-        for argument in subcommand.get_arguments() {
+        let (mut command, mut matches) = (&command, &matches);
+        // A program is a subcommand of a command.
+        while let Some((name, inner)) = matches.subcommand() {
+            command = command.find_subcommand(name).expect("invariant: it has a name");
+            matches = inner;
+        }
+        for argument in command.get_arguments() {
             let id = argument.get_id().as_str();
             if NEVER_ASKED.contains(&id) || not_asked.contains(&id) {
                 continue;
@@ -143,22 +148,22 @@ mod tests {
 
     #[test]
     fn results_are_of_every_flag_that_may_change_one_however_it_is_written() {
-        let of = asked(&["--app", "synthetic", "--seed", "3"]);
+        let of = asked(&["synthetic", "--seed", "3"]);
         let of = |name: &str| {
             let found = of.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str())
         };
         assert_eq!(of("version"), Some(crate::VERSION));
         assert_eq!((of("--app"), of("--seed")), (Some("synthetic"), Some("3")));
-        // What is given by default, and by programs that do not run.
+        // What is given by default, and nothing of programs that do not run.
         assert_eq!((of("--machine"), of("--task-us")), (Some("qs20"), Some("96")));
-        assert_eq!((of("--spes-per-task"), of("--tree")), (Some("1"), Some("")));
-        let same = ["--seed=3", "--app=synthetic", "--machine", "qs20", "--force", "--workers=2"];
+        assert_eq!((of("--spes-per-task"), of("--tree")), (Some("1"), None));
+        let same = ["synthetic", "--seed=3", "--machine", "qs20", "--force", "--workers=2"];
         assert_eq!(
             asked(&[&same[..], &["--out", "x", "--quiet", "--threads=1", "--tasks=4"]].concat()),
-            asked(&["--app", "synthetic", "--seed", "3"])
+            asked(&["synthetic", "--seed", "3"])
         );
-        assert_ne!(asked(&["--seed", "3"]), asked(&["--seed", "4"]));
+        assert_ne!(asked(&["pbpi", "--seed", "3"]), asked(&["pbpi", "--seed", "4"]));
     }
 
     #[test]
@@ -167,8 +172,8 @@ mod tests {
             assert_eq!(typed(&plain_words(&words(arguments))), expected);
         };
         check(
-            &["study", "--threads", "1", "--app=raxml", "--out=x", "--quiet", "--seed", "3"],
-            "mmgp study --app=raxml --seed 3",
+            &["study", "raxml", "--threads", "1", "--out=x", "--quiet", "--seed", "3"],
+            "mmgp study raxml --seed 3",
         );
         check(&["study", "--input", "my file's"], "mmgp study --input 'my file'\\''s'");
         check(&["schedulers", "--force", "--tasks=4"], "mmgp schedulers --tasks=4");

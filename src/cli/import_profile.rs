@@ -114,10 +114,12 @@ impl Arguments {
     fn other(&self) -> Result<Option<(u32, &Path)>> {
         let Some([p, file]) = self.at_p.as_deref() else { return Ok(None) };
         let number = p.to_str().and_then(|p| p.parse::<u32>().ok()).filter(|&p| p >= 2);
-        let number = number.ok_or_else(|| Error::OutOfRange {
-            name: "--at-p",
-            found: p.display().to_string(),
-            expected: format!("a whole number from 2 to {}, then a file", u32::MAX),
+        let number = number.ok_or_else(|| {
+            Error::out_of_range(
+                "--at-p",
+                p.display().to_string(),
+                format!("a whole number from 2 to {}, then a file", u32::MAX),
+            )
         })?;
         Ok(Some((number, file)))
     }

@@ -3,30 +3,28 @@
 pub mod faults;
 pub mod list_ranking;
 pub mod pbpi;
+mod programs;
 pub mod raxml;
-mod registry;
 mod runs;
 pub mod scheduler;
 pub mod sgemm;
+mod subcommands;
 pub mod sweep3d;
 pub mod synthetic;
 mod values;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 
-use super::emulate::{self, NativeReport, Once};
 use super::files::Guard;
 use super::output::warn;
-use super::{Answer, study, transaction};
-use crate::Mapping;
+use super::transaction;
+use crate::apps::Port;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
-use crate::apps::{Application, Port};
 use crate::cell::Placement;
 use crate::cell::ppe::HostCompiler;
 use crate::complexity::Sizes;
@@ -37,15 +35,11 @@ use crate::models::Parameters;
 use crate::models::published::{published, published_names};
 use crate::schedulers::policy_named;
 use crate::table::{STANDARD_INPUT, Source};
-use list_ranking::ListRankingArguments;
-use pbpi::PbpiArguments;
-use raxml::RaxmlArguments;
-use sgemm::SgemmArguments;
-use sweep3d::Sweep3dArguments;
-use synthetic::SyntheticArguments;
 
-pub use registry::{Entry, PROCESSORS, Size, in_flags, single};
+use programs::{Entry, Flags, PROCESSORS, Program};
+pub use programs::{Size, Way, in_flags};
 pub use runs::{ClaimArguments, RunArguments, observations_in, runs_in};
+pub use subcommands::{AppArguments, For, OfProgram, Programs, with_program};
 pub use values::Values;
 
 /// Alignments that are compiled in.
@@ -150,15 +144,9 @@ pub fn is_file(name: &str) -> bool {
     name == STANDARD_INPUT || name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 
-/// Which program, on which input. They stand last in a command: a heading stays above all flags that
-/// are declared after it.
+/// The alignment and the tree that a program begins with.
 #[derive(Args)]
-pub struct AppArguments {
-    /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood),
-    /// list-ranking (prefixes along a linked list), sweep3d (transport of neutrons on a grid), sgemm (a
-    /// product of matrices) or synthetic (host bursts and off-loads of given durations)
-    #[arg(long, value_name = "NAME", default_value = "pbpi")]
-    pub app: String,
+pub struct AlignmentArguments {
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
     /// 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]
     #[arg(long, value_name = "NAME|FILE")]
@@ -166,33 +154,56 @@ pub struct AppArguments {
     /// Tree to start from (Newick); without it, a random one, with RAxML as --start says
     #[arg(long, value_name = "FILE")]
     pub tree: Option<PathBuf>,
-    /// Generations of PBPI's Markov chain [default: 100; 3 where it is counted at many sizes]
-    #[arg(long, value_name = "N")]
-    pub generations: Option<u32>,
+}
+
+impl AlignmentArguments {
+    /// The alignment, or that one where none is named.
+    fn alignment(&self, default: &str) -> Result<Alignment> {
+        alignment(self.input.as_deref().unwrap_or(default))
+    }
+
+    /// The tree to start from, or that of another file, for an alignment of these taxa.
+    fn tree(&self, other: Option<&Path>, names: &[String]) -> Result<Option<Tree>> {
+        let file = self.tree.as_deref().or(other);
+        file.map(|path| newick::read(&*source(path)?, names)).transpose()
+    }
+
+    /// The files among them, each with its flag.
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        vec![("--input", input_file(self.input.as_deref())), ("--tree", self.tree.as_deref())]
+    }
+}
+
+/// The file that `--input` names, where it is not built in.
+fn input_file(input: Option<&str>) -> Option<&Path> {
+    input.filter(|name| is_file(name)).map(Path::new)
+}
+
+/// What is random.
+#[derive(Args)]
+pub struct SeedArguments {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
+}
+
+/// Where data lie.
+#[derive(Args)]
+pub struct PlacementArguments {
     /// In which memory the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
-    /// How the functions that can be off-loaded run [default: tuned for pbpi, 2006 for raxml]
+}
+
+/// How a program was brought to the machine.
+#[derive(Args)]
+pub struct PortArguments {
+    /// How the functions that can be off-loaded run [default: 2006 for raxml, else tuned]
     #[arg(long, value_enum)]
     pub port: Option<PortArgument>,
     /// Which compiler made the code that the functions are on the host
     #[arg(long, value_enum, default_value = "gcc")]
     pub host_compiler: HostCompilerArgument,
-    #[command(flatten, next_help_heading = "PBPI")]
-    pub pbpi: PbpiArguments,
-    #[command(flatten, next_help_heading = "RAxML")]
-    pub raxml: RaxmlArguments,
-    #[command(flatten, next_help_heading = "SGEMM")]
-    pub sgemm: SgemmArguments,
-    #[command(flatten, next_help_heading = "Synthetic")]
-    pub synthetic: SyntheticArguments,
-    #[command(flatten, next_help_heading = "List ranking")]
-    pub list_ranking: ListRankingArguments,
-    #[command(flatten, next_help_heading = "Sweep3D")]
-    pub sweep3d: Sweep3dArguments,
 }
 
 /// [`Placement`] on the command line.
@@ -252,6 +263,14 @@ pub enum HostCompilerArgument {
     Ideal,
 }
 
+impl HostCompilerArgument {
+    /// As the command line calls it.
+    pub fn name(self) -> String {
+        let value = self.to_possible_value().expect("invariant: no compiler is hidden");
+        value.get_name().to_string()
+    }
+}
+
 impl From<HostCompilerArgument> for HostCompiler {
     fn from(argument: HostCompilerArgument) -> Self {
         match argument {
@@ -259,87 +278,6 @@ impl From<HostCompilerArgument> for HostCompiler {
             HostCompilerArgument::Xlc => Self::Xlc,
             HostCompilerArgument::Ideal => Self::Ideal,
         }
-    }
-}
-
-impl AppArguments {
-    /// Whose code the host runs, as the command line calls it.
-    pub fn host_compiler(&self) -> String {
-        let value = self.host_compiler.to_possible_value();
-        value.expect("invariant: no compiler is hidden").get_name().to_string()
-    }
-
-    /// The program as the command line knows it.
-    pub fn entry(&self) -> Result<&'static Entry> {
-        registry::entry(&self.app)
-    }
-
-    /// The program with its input, for whatever runs it at several mappings.
-    pub fn read(&self) -> Result<Box<dyn Application>> {
-        (registry::entry(&self.app)?.read)(self)
-    }
-
-    /// The files that the program is made of, each with its flag.
-    pub fn files(&self) -> [(&'static str, Option<&Path>); 4] {
-        let input = self.input.as_deref().filter(|name| is_file(name)).map(Path::new);
-        [
-            ("--input", input),
-            ("--tree", self.tree.as_deref()),
-            ("--start", self.raxml.tree()),
-            ("--distribution", self.synthetic.trace()),
-        ]
-    }
-
-    /// With the files that the program is made of.
-    pub fn guarded(&self, guard: Guard) -> Guard {
-        self.files().iter().fold(guard, |guard, (flag, path)| guard.reads(flag, *path))
-    }
-
-    /// What the program leaves in the folder of `--out`, where it leaves more than a report.
-    pub fn folder_files(&self) -> Result<&'static [&'static str]> {
-        Ok(registry::entry(&self.app)?.folder_files)
-    }
-
-    /// Studies the program.
-    pub fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
-        (registry::entry(&self.app)?.study)(arguments, words)
-    }
-
-    /// The program with its input, for a single run with these arguments.
-    pub fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
-        (registry::entry(&self.app)?.once)(self, arguments)
-    }
-
-    /// The processes and SPEs of a run of which perhaps one of them is named.
-    pub fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
-        (registry::entry(&self.app)?.mapping)(self, m, p)
-    }
-
-    /// Computes what the program computes, plainly.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] where it has nothing for that, and what it refuses itself.
-    pub fn plainly(&self, arguments: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
-        registry::plain(&self.app)?(self, arguments)
-    }
-
-    /// Runs the program on this computer.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] where it has no version for it, and what it refuses itself.
-    pub fn on_host(&self, arguments: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
-        registry::native(&self.app)?(self, arguments)
-    }
-
-    /// The alignment, or that one where none is named.
-    fn alignment(&self, default: &str) -> Result<Alignment> {
-        alignment(self.input.as_deref().unwrap_or(default))
-    }
-
-    /// The tree to start from, or that of another file, for an alignment of these taxa.
-    fn tree(&self, other: Option<&Path>, names: &[String]) -> Result<Option<Tree>> {
-        let file = self.tree.as_deref().or(other);
-        file.map(|path| newick::read(&*source(path)?, names)).transpose()
     }
 }
 

@@ -85,8 +85,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let tree = newick::read(&Source::read(&arguments.tree)?, &alignment.names)?;
     let patterns = Rc::new(Patterns::compress(&alignment));
     if patterns.is_empty() {
-        let found = "no column with a determined character".into();
-        return Err(Error::OutOfRange { name: "the alignment", found, expected: "one".into() });
+        let found = "no column with a determined character";
+        return Err(Error::out_of_range("the alignment", found, "one"));
     }
     warn(&evaluation::warnings(&tree));
     let model = notation.model(patterns.len());

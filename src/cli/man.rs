@@ -45,8 +45,12 @@ fn pages() -> Vec<(String, String)> {
     let program = super::command().version(env!("CARGO_PKG_VERSION"));
     let mut program = program.disable_help_subcommand(true);
     program.build();
-    let commands: Vec<Command> = program.get_subcommands().cloned().collect();
-    [program].into_iter().chain(commands).map(page).collect()
+    let mut pages = vec![page(program.clone())];
+    for command in program.get_subcommands() {
+        pages.push(page(command.clone()));
+        pages.extend(command.get_subcommands().cloned().map(page));
+    }
+    pages
 }
 
 /// The manual page of a command: what `clap` knows of it, then the examples and the rest of what

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser as _};
+use clap::{Args, CommandFactory as _, Parser as _};
 
 use super::identity::{Identity, typed};
 use super::transaction::{self, FinishedShard, KeptLines};
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
         transaction::lay_down(&out, identity, &kept)?;
     }
-    let words = words(&out);
+    let words = super::input::with_program(words(&out), &Cli::command())?;
     let cli = Cli::try_parse_from(&words).map_err(|error| Error::Program {
         program: typed(&identity.command),
         why: error.to_string(),
@@ -92,11 +92,11 @@ fn add(kept: &mut KeptLines, folder: &Path) -> Result<()> {
     for (of, is) in transaction::kept_in(folder)? {
         match kept.get(&of) {
             Some(known) if *known != is => {
-                return Err(Error::OutOfRange {
-                    name: "DIR",
-                    found: format!("{}, which has another result of {of}", folder.display()),
-                    expected: "the same from all that have it".into(),
-                });
+                return Err(Error::out_of_range(
+                    "DIR",
+                    format!("{}, which has another result of {of}", folder.display()),
+                    "the same from all that have it",
+                ));
             }
             _ => kept.insert(of, is),
         };
@@ -114,15 +114,15 @@ fn same_identity<'p>(parts: &'p [Part<'_>]) -> Result<&'p Identity> {
             (own != other).then(|| format!("the command was `{other}`, and is `{own}`"))
         });
         if let Some(difference) = difference {
-            return Err(Error::OutOfRange {
-                name: "DIR",
-                found: format!(
+            return Err(Error::out_of_range(
+                "DIR",
+                format!(
                     "{}, whose share is of something else than that of {}: {difference}",
                     folder.display(),
                     first.0.display()
                 ),
-                expected: "shares of the same".into(),
-            });
+                "shares of the same",
+            ));
         }
     }
     Ok(&first.1.identity)
@@ -132,20 +132,20 @@ fn same_identity<'p>(parts: &'p [Part<'_>]) -> Result<&'p Identity> {
 fn check_all_there(parts: &[Part<'_>], identity: &Identity) -> Result<()> {
     let shards: Vec<Shard> = parts.iter().map(|(_, part)| part.shard()).collect();
     if let Some(other) = shards.iter().find(|it| !it.is_beside(shards[0])) {
-        return Err(Error::OutOfRange {
-            name: "DIR",
-            found: format!("the shares {} and {other}", shards[0]),
-            expected: "shares of one number".into(),
-        });
+        return Err(Error::out_of_range(
+            "DIR",
+            format!("the shares {} and {other}", shards[0]),
+            "shares of one number",
+        ));
     }
     let missing: Vec<String> =
         Shard::missing_among(&shards).iter().map(ToString::to_string).collect();
     match missing.first() {
         None => Ok(()),
-        Some(first) => Err(Error::OutOfRange {
-            name: "DIR",
-            found: format!("no folder with share {}", missing.join(", ")),
-            expected: format!("that of `{} --shard {first}`", identity.typed()),
-        }),
+        Some(first) => Err(Error::out_of_range(
+            "DIR",
+            format!("no folder with share {}", missing.join(", ")),
+            format!("that of `{} --shard {first}`", identity.typed()),
+        )),
     }
 }

@@ -62,11 +62,11 @@ impl ObjectiveArguments {
         let captured: Vec<Captured> = captured.iter().map(|name| Captured::named(name)).collect();
         let measurand = Measurand::parse(text, &captured);
         measurand.map(Some).map_err(|error| match error {
-            Error::OutOfRange { found, expected, .. } => Error::OutOfRange {
-                name: "--objective",
+            Error::OutOfRange { found, expected, .. } => Error::out_of_range(
+                "--objective",
                 found,
-                expected: format!("{expected}; --capture NAME=REGEX takes one from the output"),
-            },
+                format!("{expected}; --capture NAME=REGEX takes one from the output"),
+            ),
             other => other,
         })
     }
@@ -94,11 +94,11 @@ impl ObjectiveArguments {
             (None, Some(_)) => "--within",
             (None, None) => return Ok(()),
         };
-        Err(Error::OutOfRange {
-            name: flag,
-            found: format!("{question} beside it"),
-            expected: format!("one of them: {question} is about times"),
-        })
+        Err(Error::out_of_range(
+            flag,
+            format!("{question} beside it"),
+            format!("one of them: {question} is about times"),
+        ))
     }
 }
 
@@ -116,10 +116,10 @@ pub fn parsed(
                 expected +=
                     &format!("; what is captured is read with the runs: fit {flag} '{text}'");
             }
-            Error::OutOfRange { name: flag, found, expected }
+            Error::out_of_range(flag, found, expected)
         }
         Error::OutOfRange { name: "per_node", found, expected } => {
-            Error::OutOfRange { name: "--per-node", found, expected }
+            Error::out_of_range("--per-node", found, expected)
         }
         other => other,
     })
@@ -134,11 +134,11 @@ pub fn several(
     (quantity, per_node): (&Quantity, Option<u32>),
 ) -> Result<Vec<Objective>> {
     if names.len() < 2 {
-        return Err(Error::OutOfRange {
-            name: "--pareto",
-            found: names.join(","),
-            expected: "two objectives or more, as time,cost".into(),
-        });
+        return Err(Error::out_of_range(
+            "--pareto",
+            names.join(","),
+            "two objectives or more, as time,cost",
+        ));
     }
     names.iter().map(|text| parsed("--pareto", text, (quantity, per_node))).collect()
 }

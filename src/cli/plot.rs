@@ -304,11 +304,11 @@ impl Material {
         }
         let of_others = material.parameters.as_ref().map(|it| &it.quantity);
         if let Some(quantity) = of_others.filter(|it| !it.is_time()) {
-            return Err(Error::OutOfRange {
-                name: "--kind",
-                found: format!("parameters of {quantity}, whose terms are no seconds"),
-                expected: "a picture of the runs, as --kind combined or heat-map".into(),
-            });
+            return Err(Error::out_of_range(
+                "--kind",
+                format!("parameters of {quantity}, whose terms are no seconds"),
+                "a picture of the runs, as --kind combined or heat-map",
+            ));
         }
         if wants(PictureArgument::Breakdown) {
             material.splits = reader.splits(files)?;

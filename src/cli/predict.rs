@@ -209,11 +209,11 @@ impl Arguments {
 
 /// Why a question about seconds has no answer.
 fn of_others(question: &'static str, quantity: &Quantity) -> Error {
-    Error::OutOfRange {
-        name: question,
-        found: format!("parameters of {quantity}, whose terms are no seconds"),
-        expected: "parameters that were fitted to times".into(),
-    }
+    Error::out_of_range(
+        question,
+        format!("parameters of {quantity}, whose terms are no seconds"),
+        "parameters that were fitted to times",
+    )
 }
 
 fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {

@@ -39,7 +39,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp profile --out profile.csv
-  mmgp profile --app raxml --input alignment.phy --out profile.csv
+  mmgp profile raxml --input alignment.phy --out profile.csv
 
 One row for each off-loaded function and repetition, times in seconds: what `mmgp fit \
 --profile` reads.";
@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard.writes("--out", arguments.out.as_deref()).check()?;
     let target = arguments.scheduler.target(&arguments.machine)?;
     let app = arguments.app.read()?;
-    let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
+    let (repetitions, seed) = (arguments.repetitions, arguments.app.seed());
     let rows = measure(&target, &*app, repetitions, seed, arguments.quiet.into())?;
     data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)

@@ -28,7 +28,7 @@ pub fn provenance(
     Ok(Provenance {
         command: Some(typed(&plain_words(words))),
         version: Some(crate::VERSION.into()),
-        seed: Some(app_arguments.seed),
+        seed: Some(app_arguments.seed()),
         application: Some(app.name().into()),
         machine: Some(MachineName {
             name: target.name().into(),

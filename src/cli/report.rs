@@ -72,11 +72,11 @@ pub const PAGE: &str = "report.html";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     if arguments.out.is_none() && std::io::stdout().is_terminal() {
-        return Err(Error::OutOfRange {
-            name: "--out",
-            found: "none, and a terminal that shows no pages".into(),
-            expected: format!("--out {PAGE}"),
-        });
+        return Err(Error::out_of_range(
+            "--out",
+            "none, and a terminal that shows no pages",
+            format!("--out {PAGE}"),
+        ));
     }
     let folder = Path::new(&arguments.of);
     let guard = arguments.runs.guarded(guard(folder, &arguments.of));

@@ -157,11 +157,11 @@ impl<'a> Scaling<'a> {
             None => [1, node],
         };
         if tile[0] * tile[1] != node {
-            return Err(Error::OutOfRange {
-                name: "--tile",
-                found: format!("{}x{}", tile[0], tile[1]),
-                expected: format!("as many ranks as a node has SPEs, {node}"),
-            });
+            return Err(Error::out_of_range(
+                "--tile",
+                format!("{}x{}", tile[0], tile[1]),
+                format!("as many ranks as a node has SPEs, {node}"),
+            ));
         }
         Ok(Self { arguments, shape, tile })
     }
@@ -182,9 +182,8 @@ impl<'a> Scaling<'a> {
 
     fn size(&self, ranks: u32) -> Result<Size> {
         let all = self.shape.spes();
-        let refuse = |expected: String| {
-            Err(Error::OutOfRange { name: "--ranks", found: ranks.to_string(), expected })
-        };
+        let refuse =
+            |expected: String| Err(Error::out_of_range("--ranks", ranks.to_string(), expected));
         if ranks > all {
             return refuse(format!("at most {all}, the SPEs of the machine"));
         }

@@ -77,11 +77,11 @@ pub struct Arguments {
 
 const HELP: &str = "\
 Examples:
-  mmgp schedulers --app raxml --machine ps3 --workers 1..6
-  mmgp schedulers --app raxml --workers 4,8 --tasks 1..128*2
-  mmgp schedulers --app synthetic --task-us 50 --schedulers ynr,sled:kernel
-  mmgp schedulers --app pbpi --machine ps3 --workers 1,2,3,6
-  mmgp schedulers --app synthetic --workers 4 --inject 'spe 3 stops at 2 ms'
+  mmgp schedulers raxml --machine ps3 --workers 1..6
+  mmgp schedulers raxml --workers 4,8 --tasks 1..128*2
+  mmgp schedulers synthetic --task-us 50 --schedulers ynr,sled:kernel
+  mmgp schedulers pbpi --machine ps3 --workers 1,2,3,6
+  mmgp schedulers synthetic --workers 4 --inject 'spe 3 stops at 2 ms'
 
 A program of one job, as PBPI, has no --tasks: each worker has a part of it.
 
@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let target = arguments.machine.target()?.disturbed(arguments.inject.all())?;
     let program = arguments.app.read()?;
     let plan = arguments.plan(target.machine().layout.spes());
-    let (threads, seed) = (arguments.threads.count(), arguments.app.seed);
+    let (threads, seed) = (arguments.threads.count(), arguments.app.seed());
     let title = format!("{} on {}", program.name(), arguments.machine.machine);
     let mut files = arguments.app.files().to_vec();
     files.push(("--machine", machine_file(&arguments.machine.machine)));

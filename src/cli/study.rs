@@ -65,8 +65,8 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp study
-  mmgp study --app raxml
-  mmgp study --machine ps3 --input alignment.phy --generations 200 --out ps3
+  mmgp study raxml
+  mmgp study pbpi --machine ps3 --input alignment.phy --out ps3
 
 Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
 and profile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of the \
@@ -97,14 +97,13 @@ impl Arguments {
 }
 
 /// There is nothing to choose of m where a program is one process.
-pub fn of_one_process(arguments: &Arguments, _: &[OsString]) -> Result<Answer> {
-    Err(Error::OutOfRange {
-        name: "--app",
-        found: arguments.app.app.clone(),
-        expected: "a program of several processes, or list-ranking; of this one `mmgp complexity` says what \
-                   binds it"
-            .into(),
-    })
+pub fn of_one_process(arguments: &Arguments) -> Result<Answer> {
+    Err(Error::out_of_range(
+        "study",
+        arguments.app.name(),
+        "a program of several processes, or list-ranking; of this one `mmgp complexity` says what \
+                   binds it",
+    ))
 }
 
 /// 1, 2, 4 and so on up to `most`.
@@ -135,7 +134,7 @@ pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let folder = &transaction.unfinished();
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
-    let predicted = predict_all(&job, arguments.app.seed, folder)?;
+    let predicted = predict_all(&job, arguments.app.seed(), folder)?;
     let Predicted { parameters, ranking, .. } = &predicted;
     let best = &ranking.configurations[0];
     let watch = Arc::new(excerpt::middle(parameters, best.mapping, best.time));

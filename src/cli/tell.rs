@@ -86,11 +86,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let id = arguments.id.unwrap_or_else(|| next_id(&session));
     if was_told(&session, id) {
-        return Err(Error::OutOfRange {
-            name: "--id",
-            found: format!("{id}, of which was told before"),
-            expected: "one of which was not".into(),
-        });
+        return Err(Error::out_of_range(
+            "--id",
+            format!("{id}, of which was told before"),
+            "one of which was not",
+        ));
     }
     let found = &arguments.found;
     let quantity = match (&arguments.objective, found.value) {
@@ -160,11 +160,11 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
         let asked = result.id.map(|id| asked(folder, id)).transpose()?.flatten();
         let of_asked = asked.as_ref().map(Asked::mapping).transpose()?;
         let Some(mapping) = result.mapping.or(of_asked) else {
-            return Err(Error::OutOfRange {
-                name: "--results",
-                found: format!("{}, with ids that were not asked in this folder", source.name),
-                expected: "what came of the runs of --emit with the same --out".into(),
-            });
+            return Err(Error::out_of_range(
+                "--results",
+                format!("{}, with ids that were not asked in this folder", source.name),
+                "what came of the runs of --emit with the same --out",
+            ));
         };
         let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));

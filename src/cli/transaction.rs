@@ -305,9 +305,5 @@ fn check_unfinished(folder: &Path, identity: &Identity) -> Result<()> {
 }
 
 fn refused(folder: &Path, found: &str, expected: &str) -> Error {
-    Error::OutOfRange {
-        name: "--out",
-        found: format!("{}, {found}", folder.display()),
-        expected: expected.into(),
-    }
+    Error::out_of_range("--out", format!("{}, {found}", folder.display()), expected)
 }

@@ -254,11 +254,11 @@ impl RunsArguments {
             (None, true) => Quantity::Rate("units".into()),
             (None, false) => Quantity::Time,
             (Some(_), true) => {
-                return Err(Error::OutOfRange {
-                    name: "--rate-from",
-                    found: "one, and an objective over what is captured".into(),
-                    expected: "--capture for the rate, too".into(),
-                });
+                return Err(Error::out_of_range(
+                    "--rate-from",
+                    "one, and an objective over what is captured",
+                    "--capture for the rate, too",
+                ));
             }
         };
         let objective = search.best.captured().unwrap_or_default();
@@ -342,9 +342,9 @@ pub fn of_drivers(folder: &Path) -> Result<Vec<Attempt>> {
 
 /// The error where there is nothing to run.
 fn no_command() -> Error {
-    Error::OutOfRange {
-        name: "command",
-        found: "none".into(),
-        expected: "the program to run after --, as in -- ./program --threads {p}".into(),
-    }
+    Error::out_of_range(
+        "command",
+        "none",
+        "the program to run after --, as in -- ./program --threads {p}",
+    )
 }

@@ -209,11 +209,6 @@ fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usi
 pub fn percentage(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share.is_finite() && share >= 0.0 => Ok(share),
-        _ => Err(Error::OutOfRange {
-            name: "percentage",
-            found: text.into(),
-            expected: "a number of 0 or more".into(),
-        }
-        .to_string()),
+        _ => Err(Error::out_of_range("percentage", text, "a number of 0 or more").to_string()),
     }
 }

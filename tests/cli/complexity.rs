@@ -106,8 +106,8 @@ fn what_cannot_be_asked_says_what_can() {
     );
     let error = folder.mmgp(&["complexity", "--vary", "b=1,2,3"]).stderr;
     assert!(error.starts_with("error: there is no further size \"b\""), "{error}");
-    let error = folder.mmgp(&["complexity", "--formulas", "list-ranking", "--app", "pbpi"]).stderr;
-    assert!(error.contains("cannot be used with"), "{error}");
+    let error = folder.mmgp(&["complexity", "raxml", "--formulas", "list-ranking"]).stderr;
+    assert!(error.contains("found list-ranking beside raxml"), "{error}");
     let error = folder.mmgp(&["complexity", "--vary", "b"]).stderr;
     assert!(error.contains("expected a name, =, and numbers above 0"), "{error}");
 }

@@ -9,11 +9,13 @@ fn every_command_has_a_manual_page_with_examples() {
     let pages = Folder::new();
     pages.succeeds(&["man", "--out", "."]);
     let names = pages.files();
-    let mut expected: Vec<String> = mmgp::cli::command()
-        .get_subcommands()
-        .map(|command| format!("mmgp-{}.1", command.get_name()))
-        .chain(["mmgp.1".to_string()])
-        .collect();
+    let mut expected = vec!["mmgp.1".to_string()];
+    for command in mmgp::cli::command().get_subcommands() {
+        let name = command.get_name();
+        expected.push(format!("mmgp-{name}.1"));
+        let programs = command.get_subcommands().map(clap::Command::get_name);
+        expected.extend(programs.map(|program| format!("mmgp-{name}-{program}.1")));
+    }
     expected.sort();
     assert_eq!(names, expected);
     for name in &names {
@@ -67,8 +69,8 @@ fn bash_completes_commands_and_flags() {
         return testing::skipped("bash");
     };
     assert_eq!(commands, "predict");
-    assert_eq!(completed("study --mach", "study", "--mach").as_deref(), Some("--machine"));
-    let schedulers = completed("emulate --scheduler ''", "--scheduler", "");
+    assert_eq!(completed("study pbpi --mach", "pbpi", "--mach").as_deref(), Some("--machine"));
+    let schedulers = completed("emulate pbpi --scheduler ''", "--scheduler", "");
     let all =
         "edtlp llp edtlp-llp oracle mgps linux ynr sled work-stealing mbox callback mmgp-guided";
     assert_eq!(schedulers.as_deref(), Some(all));

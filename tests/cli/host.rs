@@ -51,7 +51,7 @@ fn what_this_computer_cannot_do_is_named_by_its_flag() {
     let check = |flags: &[&[&str]], message: &str| Folder::new().refuses(&flags.concat(), message);
     check(
         &[&["run", "--app", "sgemm"], &ON_HOST],
-        "--machine: found host for --app sgemm, expected an emulated machine, or one of the \
+        "--machine: found host for sgemm, expected an emulated machine, or one of the \
          programs that can: list-ranking",
     );
     check(

@@ -69,7 +69,7 @@ fn a_comparison_leaves_pictures_and_a_page_that_says_where_it_comes_from() {
         "The fastest of 3 schedulers, by number of workers: ",
         "<dt>Seed</dt><dd>5</dd>",
         "<dt>Machine</dt><dd>ps3: ",
-        "<dd>mmgp schedulers --app synthetic --offloads 100 --machine ps3 --schedulers \
+        "<dd>mmgp schedulers synthetic --offloads 100 --machine ps3 --schedulers \
          edtlp,edtlp:ready,linux --workers 2..6*2 --seed 5</dd>",
         "with the seed 5: nothing here says how far another input",
     ] {
@@ -191,9 +191,10 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
 #[test]
 fn the_help_says_what_is_left_in_the_folder_and_how_to_go_on() {
     let help = Folder::new().succeeds(&["schedulers", "--help"]);
-    for words in ["schedulers.csv", "schedulers.json", "report.html", "--force", "where it was"] {
+    for words in ["schedulers.csv", "schedulers.json", "report.html", "where it was"] {
         assert!(help.contains(words), "{words} is not in {help}");
     }
+    assert!(Folder::new().succeeds(&["schedulers", "raxml", "--help"]).contains("--force"));
 }
 
 #[test]

@@ -27,21 +27,17 @@ fn what_it_cannot_do_is_named_by_its_flag() {
     };
     check(&["--size", "100"], "--size: found 100, expected a multiple of 64 from 64 to 4096");
     check(&["--m", "2"], "--m: found 2, expected 1, which starts all SPEs: p is how many");
-    let reads_none =
-        "expected a program that reads an alignment; matrices come from --size and --seed";
-    check(&["--input", "sim12"], &format!("--input: found --app sgemm, {reads_none}"));
-    check(&["--tree", "x.nwk"], &format!("--tree: found --app sgemm, {reads_none}"));
-    check(
-        &["--port", "ppe"],
-        "--port: found --app sgemm, expected a program with several versions; this one runs on the \
-         SPEs, tuned",
-    );
+    for (flag, value) in [("--input", "sim12"), ("--tree", "x.nwk"), ("--port", "ppe")] {
+        let run = folder.mmgp(&[&EMULATE[..], &[flag, value]].concat());
+        let expected = format!("error: unexpected argument '{flag}'");
+        assert!(run.code == Some(2) && run.stderr.starts_with(&expected), "{}", run.stderr);
+    }
 }
 
 #[test]
 fn a_study_has_nothing_to_choose() {
     let expected = "a program of several processes, or list-ranking; of this one `mmgp complexity` \
                     says what binds it";
-    let message = format!("--app: found sgemm, expected {expected}");
+    let message = format!("study: found sgemm, expected {expected}");
     Folder::new().refuses(&["study", "--app", "sgemm"], &message);
 }

@@ -104,7 +104,7 @@ fn what_cannot_be_is_refused_with_its_flag() {
     );
     folder.refuses(
         &["emulate", "--timing", "none"],
-        "--timing: found none for --app pbpi, expected cached or exact, or one of the programs that can: \
+        "--timing: found none for pbpi, expected cached or exact, or one of the programs that can: \
          sweep3d",
     );
     folder.write("input", "2 3 10\n");

@@ -59,7 +59,7 @@ fn a_study_is_made_in_shares_or_goes_on_and_is_the_same_to_the_byte() {
         folder.succeeds(&with(&STUDY, &["--shard", shard]));
     }
     let parts = ["mmgp-study-shard-1-of-3", "mmgp-study-shard-2-of-3", "mmgp-study-shard-3-of-3"];
-    let command = STUDY[..7].join(" ");
+    let command = STUDY[..7].join(" ").replacen("study", "study pbpi", 1);
     folder.refuses(
         &["merge", parts[0], parts[1]],
         &format!(
@@ -209,7 +209,7 @@ fn a_second_study_leaves_the_first_one_alone() {
     let validate = ["validate", "--params", "pbpi-qs20", "--machine", "ps3", "--input", "sim12"];
     folder.refuses(
         &with(&validate, &["--out", "mmgp-study-2"]),
-        "--out: found mmgp-study-2, which has the results of `mmgp study --machine ps3 --input sim12 \
+        "--out: found mmgp-study-2, which has the results of `mmgp study pbpi --machine ps3 --input sim12 \
          --generations 1`, expected another folder, or --force to replace them",
     );
 }

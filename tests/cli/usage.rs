@@ -41,7 +41,14 @@ fn every_command_says_what_it_does_and_shows_examples_that_can_be_run() {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         assert!(about.len() > 20 && !about.ends_with('.'), "{name}: {about:?}");
         for example in examples(command, &name) {
-            if let Err(error) = program.clone().try_get_matches_from(shell_words(&example)) {
+            let mut words = shell_words(&example);
+            // Where no program is named, it is the usual one.
+            let is_named = words.get(2).is_some_and(|word| !word.starts_with('-'));
+            let command = words.get(1).and_then(|name| program.find_subcommand(name));
+            if command.is_some_and(clap::Command::has_subcommands) && !is_named {
+                words.insert(2, "pbpi".into());
+            }
+            if let Err(error) = program.clone().try_get_matches_from(words) {
                 panic!("{example}: {error}");
             }
         }
@@ -51,39 +58,77 @@ fn every_command_says_what_it_does_and_shows_examples_that_can_be_run() {
 #[test]
 fn every_flag_is_explained() {
     for command in mmgp::cli::command().get_subcommands() {
-        for flag in command.get_arguments() {
-            assert!(flag.get_help().is_some(), "{} {}", command.get_name(), flag.get_id());
+        for command in [command].into_iter().chain(command.get_subcommands()) {
+            for flag in command.get_arguments().filter(|flag| !flag.is_hide_set()) {
+                assert!(flag.get_help().is_some(), "{} {}", command.get_name(), flag.get_id());
+            }
         }
     }
 }
 
+/// A flag of each program that no other has.
+const OWN: [(&str, &[&str]); 6] = [
+    ("pbpi", &["--chains", "2"]),
+    ("raxml", &["--bootstraps", "5"]),
+    ("list-ranking", &["--sublists", "8"]),
+    ("sweep3d", &["--mk", "5"]),
+    ("sgemm", &["--size", "128"]),
+    ("synthetic", &["--offloads", "10"]),
+];
+
 #[test]
-fn a_heading_stands_above_its_own_flags_only() {
-    let program = mmgp::cli::command();
-    let under = |command: &str, heading: &str| -> Vec<String> {
-        let command = program.find_subcommand(command).expect("it is a command");
-        let flags = command.get_arguments().filter(|it| it.get_help_heading() == Some(heading));
-        flags.map(|flag| flag.get_id().to_string()).collect()
-    };
-    for command in ["study", "profile", "emulate", "validate"] {
-        assert_eq!(
-            under(command, "RAxML"),
-            [
-                "model",
-                "inferences",
-                "bootstraps",
-                "start",
-                "loops",
-                "search",
-                "bootstrap_columns",
-                "host_version"
-            ],
-            "{command}"
-        );
+fn a_program_has_its_own_flags_and_no_others() {
+    let folder = Folder::new();
+    let foreign = OWN.iter().flat_map(|one| OWN.map(|other| (one, other)));
+    for ((program, _), (other, flag)) in foreign.filter(|((one, _), (other, _))| one != other) {
+        for words in [vec!["emulate", program], vec!["emulate", "--app", program]] {
+            let run = folder.mmgp(&[&words[..], flag].concat());
+            let expected = format!("error: unexpected argument '{}' found", flag[0]);
+            assert!(
+                run.code == Some(2) && run.stderr.starts_with(&expected),
+                "{program} takes what {other} has: {}",
+                run.stderr
+            );
+        }
     }
-    let samples = ["sample_every", "samples", "burn_in", "consensus"];
-    assert_eq!(under("emulate", "Samples of PBPI"), samples);
+    let samples =
+        |program: &str| folder.succeeds(&["emulate", program, "-h"]).contains("--samples");
+    assert!(samples("pbpi") && !samples("raxml"));
+    assert!(!folder.succeeds(&["study", "pbpi", "-h"]).contains("--samples"));
 }
+
+#[test]
+fn a_program_is_named_before_its_flags_or_by_app_and_is_pbpi_where_nobody_says_it() {
+    let folder = Folder::new();
+    let synthetic = ["--offloads", "5", "--seed", "3"];
+    let [named, by_flag] = [&["emulate", "synthetic"][..], &["emulate", "--app=synthetic"]]
+        .map(|words| folder.succeeds(&[words, &synthetic].concat()));
+    assert_eq!(named, by_flag);
+    let usual = folder.succeeds(&["emulate", "--input", "sim12", "--generations", "1"]);
+    assert!(usual.lines().next().is_some_and(|line| line.ends_with(" pbpi")), "{usual}");
+    let known = "there is no application \"toy\"; known: pbpi, raxml, list-ranking, sweep3d, sgemm, \
+                 synthetic";
+    folder.refuses(&["emulate", "toy"], known);
+    folder.refuses(&["study", "--app", "toy"], known);
+    let two = folder.mmgp(&["emulate", "pbpi", "--app", "raxml"]);
+    assert!(two.code == Some(2) && two.stderr.contains("invalid value 'raxml'"), "{}", two.stderr);
+}
+
+#[test]
+fn the_help_of_a_program_fits_two_screens() {
+    let folder = Folder::new();
+    let program = mmgp::cli::command();
+    for command in program.get_subcommands() {
+        for program in command.get_subcommands() {
+            let words = [command.get_name(), program.get_name(), "--help"];
+            let lines = folder.succeeds(&words).lines().count();
+            assert!(lines <= 2 * SCREEN, "{words:?}: {lines} lines");
+        }
+    }
+}
+
+/// The lines of a screen.
+const SCREEN: usize = 50;
 
 #[test]
 fn help_is_no_wider_than_a_terminal() {

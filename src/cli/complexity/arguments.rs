@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub m: u32,
     /// Take the triplet from formulas instead of runs: a TOML file, or matrix-product or list-ranking
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["app", "m"])]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "m")]
     pub formulas: Option<String>,
     #[command(flatten)]
     pub scheduler: SchedulerArguments,
@@ -53,8 +53,8 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp complexity
-  mmgp complexity --app raxml --port tuned --n 500,1000,2000 --p 1,2,4
-  mmgp complexity --app synthetic --n 100 --p 1 --format json
+  mmgp complexity raxml --port tuned --n 500,1000,2000 --p 1,2,4
+  mmgp complexity synthetic --n 100 --p 1 --format json
   mmgp complexity --formulas list-ranking --p 1,2,4,8 --vary s=64,128
 
 Runs the program on the emulated machine at every size and number of SPEs, and counts what it \

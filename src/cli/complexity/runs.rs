@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 
 /// Runs the program at every size and number of SPEs; what follows.
 pub fn report(arguments: &Arguments, machine: &Machine, constants: Constants) -> Result<Report> {
-    let size = &arguments.app.entry()?.size;
+    let size = arguments.app.size();
     let runs = Runs::new(count_all(arguments, size, machine)?, "n")?;
     let facts = runs.facts(&constants);
     let row = |counts: &Counts| {
@@ -28,7 +28,7 @@ pub fn report(arguments: &Arguments, machine: &Machine, constants: Constants) ->
     };
     let about = vec![format!("n: {}; p: SPEs of {processes}", size.name)];
     let machine = (&arguments.machine.machine[..], constants);
-    let report = Report::new((&arguments.app.app, about), machine, facts, rows);
+    let report = Report::new((arguments.app.name(), about), machine, facts, rows);
     Ok(report.growing(&runs, arguments.m))
 }
 
@@ -60,17 +60,17 @@ fn mappings(arguments: &Arguments, size: &Size, machine: &Machine) -> Result<Vec
 
 /// Runs the program at every size and mapping.
 fn count_all(arguments: &Arguments, size: &Size, machine: &Machine) -> Result<Vec<Counts>> {
-    if arguments.app.input.is_some() {
-        return Err(Error::OutOfRange {
-            name: "--input",
-            found: "mmgp complexity".into(),
-            expected: "--n, at each of which an input is made".into(),
-        });
+    if arguments.app.has_input() {
+        return Err(Error::out_of_range(
+            "--input",
+            "mmgp complexity",
+            "--n, at each of which an input is made",
+        ));
     }
     let sizes = lists(arguments, size)?;
     let mappings = mappings(arguments, size, machine)?;
     let program = |sizes: Sizes| -> Result<(Sizes, Once)> {
-        let program = (size.at)(&arguments.app, &sizes)?;
+        let program = arguments.app.at_size(&sizes)?;
         Ok((sizes, Once::new(program)))
     };
     let programs = combinations(&sizes).into_iter().map(program).collect::<Result<Vec<_>>>()?;

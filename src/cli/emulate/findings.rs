@@ -11,8 +11,8 @@ use crate::apps::phylogeny::{Tree, newick};
 use crate::apps::raxml::search::Task;
 use crate::apps::raxml::{Best, Findings, Found, Raxml};
 use crate::apps::{Application, Ran};
-use crate::cli::input::raxml::{self, RaxmlArguments, Search, Variation};
-use crate::cli::input::{AppArguments, PortArgument};
+use crate::cli::input::PortArgument;
+use crate::cli::input::raxml::{RaxmlArguments, Search, Variation};
 use crate::error::Result;
 use crate::table;
 
@@ -32,9 +32,9 @@ pub struct RaxmlOnce {
 
 impl RaxmlOnce {
     /// With the names of the taxa.
-    pub fn new(raxml: Raxml, names: Vec<String>, arguments: &AppArguments) -> Self {
-        let RaxmlArguments { model, search, .. } = arguments.raxml;
-        Self { raxml, names, model, port: raxml::port(arguments), search }
+    pub fn new(raxml: Raxml, names: Vec<String>, arguments: &RaxmlArguments) -> Self {
+        let &RaxmlArguments { model, search, .. } = arguments;
+        Self { raxml, names, model, port: arguments.usual_port(), search }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `mmgp emulate --app list-ranking` says of a run, on the emulated machine and on this computer.
+//! What `mmgp emulate list-ranking` says of a run, on the emulated machine and on this computer.
 
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use super::Arguments;
 use super::report::{as_csv, as_table};
 use crate::Mapping;
 use crate::cli::Answer;
-use crate::cli::input::HOST;
+use crate::cli::input::{HOST, Way};
 use crate::cli::output::{Format, data};
 use crate::error::{Error, Result};
 
@@ -26,35 +26,26 @@ pub trait NativeReport {
     fn json(&self) -> String;
 }
 
-/// Runs the program on this computer, and prints what came of it.
-pub(super) fn run(arguments: &Arguments) -> Result<Answer> {
+/// Runs the program without an emulated machine, and prints what came of it.
+pub(super) fn run(arguments: &Arguments, way: Way) -> Result<Answer> {
     let only_emulated = [
         ("--trace", arguments.trace.is_some()),
         ("--check-hazards", arguments.check_hazards),
-        ("--port", arguments.app.port.is_some()),
+        ("--port", arguments.app.port().is_some()),
     ];
     if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
-        let expected = "an emulated machine, which has such a thing".into();
-        return Err(Error::OutOfRange { name, found: format!("--machine {HOST}"), expected });
+        return Err(match way {
+            Way::Host => {
+                let expected = "an emulated machine, which has such a thing";
+                Error::out_of_range(name, format!("--machine {HOST}"), expected)
+            }
+            Way::Plainly => {
+                let expected = "--timing cached or exact: without a machine there is no such thing";
+                Error::out_of_range(name, "--timing none", expected)
+            }
+        });
     }
-    print(arguments, &*arguments.app.on_host(arguments)?)
-}
-
-/// Computes what the program computes, and prints it.
-pub(super) fn run_plainly(arguments: &Arguments) -> Result<Answer> {
-    let only_emulated = [
-        ("--trace", arguments.trace.is_some()),
-        ("--check-hazards", arguments.check_hazards),
-        ("--port", arguments.app.port.is_some()),
-    ];
-    if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
-        let expected = "--timing cached or exact: without a machine there is no such thing".into();
-        return Err(Error::OutOfRange { name, found: "--timing none".into(), expected });
-    }
-    print(arguments, &*arguments.app.plainly(arguments)?)
-}
-
-fn print(arguments: &Arguments, report: &dyn NativeReport) -> Result<Answer> {
+    let report = arguments.app.otherwise(way, arguments)?;
     let text = match arguments.format {
         Format::Json => report.json(),
         Format::Csv => as_csv(report.values()),
@@ -94,13 +85,11 @@ impl Arguments {
     pub(super) fn refuse_repetitions(&self) -> Result<()> {
         match self.repetitions {
             None => Ok(()),
-            Some(_) => Err(Error::OutOfRange {
-                name: "--repetitions",
-                found: format!("--machine {}", self.machine.machine),
-                expected: format!(
-                    "--machine {HOST}; on an emulated machine every run takes the same time"
-                ),
-            }),
+            Some(_) => Err(Error::out_of_range(
+                "--repetitions",
+                format!("--machine {}", self.machine.machine),
+                format!("--machine {HOST}; on an emulated machine every run takes the same time"),
+            )),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What `mmgp emulate --app sweep3d` says of a run, on the emulated machine and computed plainly.
+//! What `mmgp emulate sweep3d` says of a run, on the emulated machine and computed plainly.
 
 use serde::Serialize;
 

@@ -26,10 +26,10 @@ impl FaultArguments {
     /// [`Error::OutOfRange`].
     pub fn refuse(&self) -> Result<()> {
         let Some(first) = self.faults.first() else { return Ok(()) };
-        Err(Error::OutOfRange {
-            name: "--inject",
-            found: format!("\"{first}\""),
-            expected: "none where no machine is emulated".into(),
-        })
+        Err(Error::out_of_range(
+            "--inject",
+            format!("\"{first}\""),
+            "none where no machine is emulated",
+        ))
     }
 }

@@ -1,19 +1,23 @@
 //! List ranking on the command line.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file, single, source};
+use super::{
+    Entry, Flags, HostCompilerArgument, PROCESSORS, PlacementArguments, PortArgument,
+    PortArguments, Program, SeedArguments, Size, Way, input_file, is_file, source,
+};
 use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
-use crate::cli::emulate::ListRankingOnce;
+use crate::cli::emulate::{self, ListRankingOnce, Once};
 #[cfg(unix)]
-use crate::cli::emulate::{self, HostRanking, NativeReport};
+use crate::cli::emulate::{HostRanking, NativeReport};
 use crate::cli::output::warn;
-use crate::cli::study;
+use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
@@ -23,27 +27,15 @@ use crate::native::list_ranking::{Settings, measure};
 /// How it is read.
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    read: |arguments| Ok(Box::new(read(arguments)?)),
-    once: |arguments, emulate| {
-        emulate.samples().refuse(NAME)?;
-        let (order, buffers) =
-            (arguments.list_ranking.order(arguments), arguments.list_ranking.buffers);
-        Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
-    },
+    about: "Prefixes along a linked list: short scattered transfers",
+    arguments: Flags::of::<ListRankingArguments>(),
     size: Size {
         name: "nodes",
         defaults: &[16384, 32768, 65536, 131072],
         processors: &PROCESSORS,
         further: &[SUBLISTS, BUFFERS],
-        at: at_size,
     },
-    study: study::list_ranking::study,
-    #[cfg(unix)]
-    native: Some(on_host),
-    #[cfg(not(unix))]
-    native: None,
-    plain: None,
-    mapping: single,
+    runs: if cfg!(unix) { &[Way::Host] } else { &[] },
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
@@ -61,79 +53,65 @@ const SUBLISTS: &str = "s";
 /// The same of DMA lists under way.
 const BUFFERS: &str = "b";
 
-/// The program with a list of n nodes, and perhaps so many sublists and DMA lists.
-fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
-    let own = &arguments.list_ranking;
-    let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
-    let list = List::generate(of("n", NODES), own.order, own.values, arguments.seed)?;
-    let choice = [of(SUBLISTS, own.sublists), of(BUFFERS, own.buffers)];
-    Ok(Box::new(of_list(arguments, list, choice)?))
-}
-
 /// Nodes of the list where nothing is said of them.
-pub const NODES: u32 = 1 << 20;
+const NODES: u32 = 1 << 20;
 
-/// The program with its list.
-fn read(arguments: &AppArguments) -> Result<ListRanking> {
-    read_of(arguments, NODES)
-}
-
-/// The same, of so many nodes where nothing is said of them.
-pub fn read_of(arguments: &AppArguments, nodes: u32) -> Result<ListRanking> {
-    let own = &arguments.list_ranking;
-    of_list(arguments, own.list(arguments, nodes)?, [own.sublists, own.buffers])
-}
-
-fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<ListRanking> {
-    let own = &arguments.list_ranking;
-    let refuse = |name, found: &str, expected: &str| {
-        Err(Error::OutOfRange { name, found: found.into(), expected: expected.into() })
-    };
-    let order = own.order(arguments);
-    let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
-    let ranking = ranking.with_operation(own.operation).headed(own.heads);
-    let ranking = ranking.placed(arguments.placement.into());
-    match arguments.port {
-        None | Some(PortArgument::Tuned) => Ok(ranking),
-        Some(PortArgument::Ppe) => Ok(ranking.on_host()),
-        Some(PortArgument::Unfused) => refuse("--port", "2006", "tuned or ppe"),
-        Some(PortArgument::Naive) => refuse("--port", "naive", "tuned or ppe"),
+impl Program for ListRankingArguments {
+    fn seed(&self) -> u64 {
+        self.seed.seed
     }
-}
 
-/// Ranks the list on this computer.
-#[cfg(unix)]
-fn on_host(
-    arguments: &AppArguments,
-    emulate: &emulate::Arguments,
-) -> Result<Box<dyn NativeReport>> {
-    emulate.samples().refuse(NAME)?;
-    if emulate.m() > 1 {
-        return Err(Error::OutOfRange {
-            name: "--m",
-            found: emulate.m().to_string(),
-            expected: "1: the threads of one process rank the list, and --p is how many".into(),
-        });
+    fn read(&self) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.ranking(NODES)?))
     }
-    let own = &arguments.list_ranking;
-    let list = own.list(arguments, NODES)?;
-    let settings = Settings {
-        order: own.order(arguments),
-        operation: own.operation,
-        sublists: own.sublists,
-        in_flight: own.buffers,
-        threads: emulate.p(),
-        seed: arguments.seed,
-    };
-    let measured = measure(&list, settings, emulate.repetitions())?;
-    Ok(Box::new(HostRanking::new(NAME, &settings, &measured)))
+
+    fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        let (order, buffers) = (self.order(), self.buffers);
+        Ok(Box::new(ListRankingOnce { ranking: self.ranking(NODES)?, order, buffers }))
+    }
+
+    /// With a list of n nodes, and perhaps so many sublists and DMA lists.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
+        let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
+        let list = List::generate(of("n", NODES), self.order, self.values, self.seed.seed)?;
+        let choice = [of(SUBLISTS, self.sublists), of(BUFFERS, self.buffers)];
+        Ok(Box::new(self.of_list(list, choice)?))
+    }
+
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        vec![("--input", input_file(self.input.as_deref()))]
+    }
+
+    fn has_input(&self) -> bool {
+        self.input.is_some()
+    }
+
+    fn port(&self) -> Option<PortArgument> {
+        self.port.port
+    }
+
+    fn host_compiler(&self) -> HostCompilerArgument {
+        self.port.host_compiler
+    }
+
+    fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
+        study::list_ranking::study(self, arguments, words)
+    }
+
+    /// Ranks the list on this computer.
+    #[cfg(unix)]
+    fn on_host(&self, emulate: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+        Some(self.measured(emulate))
+    }
 }
 
 /// Its list, and how it is ranked.
 #[derive(Args)]
 pub struct ListRankingArguments {
-    /// Nodes of the list [default: 1048576; 262144 for a study]; --input FILE reads a list:
-    /// node,successor[,value], or the successor of one node a line
+    /// A file with a list: node,successor[,value], or the successor of one node a line
+    #[arg(long, value_name = "FILE")]
+    input: Option<String>,
+    /// Nodes of the list [default: 1048576; 262144 for a study]
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
     /// How the nodes lie in their array
@@ -156,6 +134,12 @@ pub struct ListRankingArguments {
     /// each thread follows at once, 1 to 64
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub buffers: u32,
+    #[command(flatten)]
+    seed: SeedArguments,
+    #[command(flatten)]
+    placement: PlacementArguments,
+    #[command(flatten)]
+    port: PortArguments,
 }
 
 fn heads_name(heads: Heads) -> &'static str {
@@ -182,25 +166,58 @@ where
 
 impl ListRankingArguments {
     /// How heads are chosen: what a file holds may have any order.
-    pub fn order(&self, arguments: &AppArguments) -> Order {
-        if arguments.input.is_some() { Order::Random } else { self.order }
+    pub fn order(&self) -> Order {
+        if self.input.is_some() { Order::Random } else { self.order }
+    }
+
+    /// The program with its list, of so many nodes where nothing is said of them.
+    pub fn ranking(&self, nodes: u32) -> Result<ListRanking> {
+        self.of_list(self.list(nodes)?, [self.sublists, self.buffers])
+    }
+
+    fn of_list(&self, list: List, choice: [u32; 2]) -> Result<ListRanking> {
+        let refuse = |found: &str| Err(Error::out_of_range("--port", found, "tuned or ppe"));
+        let ranking = ListRanking::new(Arc::new(list), self.order(), choice, self.seed.seed)?;
+        let ranking = ranking.with_operation(self.operation).headed(self.heads);
+        let ranking = ranking.placed(self.placement.placement.into());
+        match self.port.port {
+            None | Some(PortArgument::Tuned) => Ok(ranking),
+            Some(PortArgument::Ppe) => Ok(ranking.on_host()),
+            Some(PortArgument::Unfused) => refuse("2006"),
+            Some(PortArgument::Naive) => refuse("naive"),
+        }
     }
 
     /// The list, from a file where one is named.
-    pub fn list(&self, arguments: &AppArguments, nodes: u32) -> Result<List> {
+    fn list(&self, nodes: u32) -> Result<List> {
         let nodes = self.nodes.unwrap_or(nodes);
-        let Some(name) = &arguments.input else {
-            return List::generate(nodes, self.order, self.values, arguments.seed);
+        let Some(name) = &self.input else {
+            return List::generate(nodes, self.order, self.values, self.seed.seed);
         };
         if !is_file(name) {
-            return Err(Error::OutOfRange {
-                name: "--input",
-                found: name.clone(),
-                expected: "the file of a list: node,successor[,value]".into(),
-            });
+            let expected = "the file of a list: node,successor[,value]";
+            return Err(Error::out_of_range("--input", name.clone(), expected));
         }
         let (list, warnings) = List::read(&*source(Path::new(name))?)?;
         warn(&warnings);
         Ok(list)
+    }
+
+    #[cfg(unix)]
+    fn measured(&self, emulate: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+        if emulate.m() > 1 {
+            let expected = "1: the threads of one process rank the list, and --p is how many";
+            return Err(Error::out_of_range("--m", emulate.m().to_string(), expected));
+        }
+        let settings = Settings {
+            order: self.order(),
+            operation: self.operation,
+            sublists: self.sublists,
+            in_flight: self.buffers,
+            threads: emulate.p(),
+            seed: self.seed.seed,
+        };
+        let measured = measure(&self.list(NODES)?, settings, emulate.repetitions())?;
+        Ok(Box::new(HostRanking::new(NAME, &settings, &measured)))
     }
 }

@@ -1,18 +1,20 @@
 //! PBPI on the command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at, single};
+use super::{
+    AlignmentArguments, Entry, Flags, HostCompilerArgument, OfProgram, PROCESSORS,
+    PlacementArguments, PortArgument, PortArguments, Program, SeedArguments, Size, simulated_at,
+};
 use crate::apps::Application;
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::apps::phylogeny::alignment::Alignment;
-use crate::cli::emulate::PbpiOnce;
-use crate::cli::study;
+use crate::cli::emulate::{self, Once, PbpiOnce};
 use crate::complexity::Sizes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The port where nothing is said of it.
 const PORT: PortArgument = PortArgument::Tuned;
@@ -20,22 +22,15 @@ const PORT: PortArgument = PortArgument::Tuned;
 /// How it is read.
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    read: |arguments| Ok(Box::new(read(arguments)?.0)),
-    once: |arguments, emulate| {
-        let (pbpi, names) = read(arguments)?;
-        Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
-    },
+    about: "Trees by Bayesian inference: Metropolis-coupled Markov chains",
+    arguments: Flags::of::<PbpiArguments>(),
     size: Size {
         name: "sites",
         defaults: &[1000, 2000, 4000, 8000],
         processors: &PROCESSORS,
         further: &[],
-        at: at_size,
     },
-    study: study::by_mapping,
-    native: None,
-    plain: None,
-    mapping: single,
+    runs: &[],
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),
@@ -52,36 +47,14 @@ const GENERATIONS: u32 = 100;
 /// The same where it runs at many sizes.
 const FEW_GENERATIONS: u32 = 3;
 
-/// The program with its input, and what its taxa are called.
-fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
-    of_alignment(arguments, arguments.alignment("sim107")?, GENERATIONS)
-}
-
-/// The program on so many sites, for as many taxa as the papers' data set has.
-fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
-    let alignment = simulated_at(107, sizes)?;
-    Ok(Box::new(of_alignment(arguments, alignment, FEW_GENERATIONS)?.0))
-}
-
-fn of_alignment(
-    arguments: &AppArguments,
-    alignment: Alignment,
-    generations: u32,
-) -> Result<(Pbpi, Vec<String>)> {
-    let generations = arguments.generations.unwrap_or(generations);
-    let patterns = Patterns::compress(&alignment);
-    let tree = arguments.tree(None, &alignment.names)?;
-    let pbpi = Pbpi::new(patterns, tree, arguments.seed, generations)?;
-    let pbpi = pbpi.named(alignment.names.clone())?;
-    let pbpi =
-        pbpi.placed(arguments.placement.into()).ported(arguments.port.unwrap_or(PORT).into());
-    let pbpi = pbpi.compiled_by(arguments.host_compiler.into());
-    Ok((arguments.pbpi.apply(pbpi)?, alignment.names))
-}
-
 /// Its chains.
 #[derive(Args)]
 pub struct PbpiArguments {
+    #[command(flatten)]
+    given: AlignmentArguments,
+    /// Generations of the Markov chain [default: 100; 3 where it is counted at many sizes]
+    #[arg(long, value_name = "N")]
+    generations: Option<u32>,
     /// Chains at different temperatures, which swap them (Metropolis coupling)
     #[arg(long, value_name = "N", default_value_t = 1)]
     chains: u32,
@@ -98,11 +71,70 @@ pub struct PbpiArguments {
     /// posterior
     #[arg(long)]
     original_acceptance: bool,
+    #[command(flatten)]
+    seed: SeedArguments,
+    #[command(flatten)]
+    placement: PlacementArguments,
+    #[command(flatten)]
+    port: PortArguments,
+}
+
+impl Program for PbpiArguments {
+    fn seed(&self) -> u64 {
+        self.seed.seed
+    }
+
+    fn read(&self) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.with_names()?.0))
+    }
+
+    fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        let (pbpi, names) = self.with_names()?;
+        let samples = arguments.samples().expect("invariant: PBPI has samples");
+        Ok(Box::new(PbpiOnce::new(pbpi, names, samples)?))
+    }
+
+    /// On so many sites, for as many taxa as the papers' data set has.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.of(&simulated_at(107, sizes)?, FEW_GENERATIONS)?))
+    }
+
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        self.given.files()
+    }
+
+    fn has_input(&self) -> bool {
+        self.given.input.is_some()
+    }
+
+    fn port(&self) -> Option<PortArgument> {
+        self.port.port
+    }
+
+    fn host_compiler(&self) -> HostCompilerArgument {
+        self.port.host_compiler
+    }
 }
 
 impl PbpiArguments {
-    /// The program with these chains.
-    pub fn apply(&self, pbpi: Pbpi) -> Result<Pbpi> {
+    /// The program with its input, and what its taxa are called.
+    fn with_names(&self) -> Result<(Pbpi, Vec<String>)> {
+        let alignment = self.given.alignment("sim107")?;
+        Ok((self.of(&alignment, GENERATIONS)?, alignment.names))
+    }
+
+    fn of(&self, alignment: &Alignment, generations: u32) -> Result<Pbpi> {
+        let patterns = Patterns::compress(alignment);
+        let tree = self.given.tree(None, &alignment.names)?;
+        let generations = self.generations.unwrap_or(generations);
+        let pbpi = Pbpi::new(patterns, tree, self.seed.seed, generations)?;
+        let pbpi = pbpi.named(alignment.names.clone())?;
+        let port = self.port.port.unwrap_or(PORT);
+        let pbpi = pbpi.placed(self.placement.placement.into()).ported(port.into());
+        self.with_chains(pbpi.compiled_by(self.port.host_compiler.into()))
+    }
+
+    fn with_chains(&self, pbpi: Pbpi) -> Result<Pbpi> {
         let coupling = Coupling::new(self.chains, self.heating, self.swap_every)?;
         let acceptance = match self.original_acceptance {
             true => Acceptance::Original,
@@ -130,6 +162,10 @@ pub struct SamplingArguments {
     pub consensus: Option<PathBuf>,
 }
 
+impl OfProgram for SamplingArguments {
+    const PROGRAM: &'static str = NAME;
+}
+
 impl SamplingArguments {
     /// Generations between two samples where only a file is asked for.
     const EVERY: u32 = 10;
@@ -139,18 +175,6 @@ impl SamplingArguments {
         match self.every() {
             Some(every) => pbpi.sampled(Sampling::new(every, self.burn_in)?),
             None => Ok(pbpi),
-        }
-    }
-
-    /// Refuses samples of another program.
-    pub fn refuse(&self, app: &str) -> Result<()> {
-        match self.every() {
-            None => Ok(()),
-            Some(_) => Err(Error::OutOfRange {
-                name: "--sample-every, --samples and --consensus",
-                found: format!("--app {app}"),
-                expected: "--app pbpi, which has samples".into(),
-            }),
         }
     }
 

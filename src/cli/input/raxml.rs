@@ -4,14 +4,16 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at, single};
+use super::{
+    AlignmentArguments, Entry, Flags, HostCompilerArgument, PROCESSORS, PlacementArguments,
+    PortArgument, PortArguments, Program, SeedArguments, Size, simulated_at,
+};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::apps::{Application, Port};
-use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
-use crate::cli::study;
+use crate::cli::emulate::{self, Once, RAXML_FILES, RaxmlOnce};
 use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
@@ -21,6 +23,8 @@ use crate::runtime::Teams;
 const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
 /// The same when it is run once: a tree with supports.
 const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+/// The same where it is counted at many sizes.
+const COUNTED: Tasks = Tasks { inferences: 0, bootstraps: 1 };
 
 /// The port where nothing is said of it: as the papers measured it.
 const PORT: PortArgument = PortArgument::Unfused;
@@ -28,66 +32,24 @@ const PORT: PortArgument = PortArgument::Unfused;
 /// How it is read.
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    read: |arguments| Ok(Box::new(read(arguments, STUDY)?.0)),
-    once: |arguments, emulate| {
-        let (raxml, names) = read(arguments, ONCE)?;
-        emulate.samples().refuse(NAME)?;
-        Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
-    },
+    about: "Trees of maximum likelihood: searches from several starts, and bootstraps",
+    arguments: Flags::of::<RaxmlArguments>(),
     size: Size {
         name: "sites",
         defaults: &[250, 500, 1000, 2000],
         processors: &PROCESSORS,
         further: &[],
-        at: at_size,
     },
-    study: study::by_mapping,
-    native: None,
-    plain: None,
-    mapping: single,
+    runs: &[],
     folder_files: &RAXML_FILES,
     flags: &[],
 };
 
-/// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
-/// of.
-fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
-    of_alignment(arguments, arguments.alignment("sim42")?, tasks)
-}
-
-/// One bootstrap on so many sites, for as many taxa as the papers' data set has.
-fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
-    let alignment = simulated_at(42, sizes)?;
-    let tasks = Tasks { inferences: 0, bootstraps: 1 };
-    Ok(Box::new(of_alignment(arguments, alignment, tasks)?.0))
-}
-
-fn of_alignment(
-    arguments: &AppArguments,
-    alignment: Alignment,
-    tasks: Tasks,
-) -> Result<(Raxml, Vec<String>)> {
-    let own = &arguments.raxml;
-    let patterns = Patterns::compress(&alignment);
-    let tree = arguments.tree(own.tree(), &alignment.names)?;
-    let raxml = own.read(patterns, tree, (arguments.seed, tasks, port(arguments).into()))?;
-    let raxml = raxml.compiled_by(arguments.host_compiler.into());
-    let raxml = raxml.placed(arguments.placement.into()).teamed(own.loops.into());
-    let raxml = raxml.with_host_version(match own.host_version {
-        true => HostVersion::Present,
-        false => HostVersion::None,
-    });
-    Ok((raxml, alignment.names))
-}
-
-/// How its functions were brought to the machine.
-pub fn port(arguments: &AppArguments) -> PortArgument {
-    arguments.port.unwrap_or(PORT)
-}
-
 /// What RAxML is to do.
 #[derive(Args)]
 pub struct RaxmlArguments {
+    #[command(flatten)]
+    given: AlignmentArguments,
     /// How rates vary over sites, under GTR with empirical frequencies
     #[arg(long, value_enum, default_value = "gamma")]
     pub model: Variation,
@@ -112,6 +74,50 @@ pub struct RaxmlArguments {
     /// The host has the functions, too, for schedulers that test which side is faster
     #[arg(long)]
     pub host_version: bool,
+    #[command(flatten)]
+    seed: SeedArguments,
+    #[command(flatten)]
+    placement: PlacementArguments,
+    #[command(flatten)]
+    port: PortArguments,
+}
+
+impl Program for RaxmlArguments {
+    fn seed(&self) -> u64 {
+        self.seed.seed
+    }
+
+    fn read(&self) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.with_names(STUDY)?.0))
+    }
+
+    fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        let (raxml, names) = self.with_names(ONCE)?;
+        Ok(Box::new(RaxmlOnce::new(raxml, names, self)))
+    }
+
+    /// One bootstrap on so many sites, for as many taxa as the papers' data set has.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.of(&simulated_at(42, sizes)?, COUNTED)?))
+    }
+
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        let mut files = self.given.files();
+        files.push(("--start", self.tree()));
+        files
+    }
+
+    fn has_input(&self) -> bool {
+        self.given.input.is_some()
+    }
+
+    fn port(&self) -> Option<PortArgument> {
+        self.port.port
+    }
+
+    fn host_compiler(&self) -> HostCompilerArgument {
+        self.port.host_compiler
+    }
 }
 
 /// [`Teams`] on the command line.
@@ -160,6 +166,30 @@ pub enum ColumnsArgument {
 }
 
 impl RaxmlArguments {
+    /// How its functions are brought to the machine.
+    pub fn usual_port(&self) -> PortArgument {
+        self.port.port.unwrap_or(PORT)
+    }
+
+    /// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
+    /// of.
+    fn with_names(&self, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
+        let alignment = self.given.alignment("sim42")?;
+        Ok((self.of(&alignment, tasks)?, alignment.names))
+    }
+
+    fn of(&self, alignment: &Alignment, tasks: Tasks) -> Result<Raxml> {
+        let patterns = Patterns::compress(alignment);
+        let tree = self.given.tree(self.tree(), &alignment.names)?;
+        let raxml = self.searching(patterns, tree, tasks)?;
+        let raxml = raxml.compiled_by(self.port.host_compiler.into());
+        let raxml = raxml.placed(self.placement.placement.into()).teamed(self.loops.into());
+        Ok(raxml.with_host_version(match self.host_version {
+            true => HostVersion::Present,
+            false => HostVersion::None,
+        }))
+    }
+
     /// The file of the tree that a search begins at, where it does not make one.
     pub fn tree(&self) -> Option<&Path> {
         let made = ["parsimony", "random"].contains(&self.start.as_str());
@@ -167,12 +197,8 @@ impl RaxmlArguments {
     }
 
     /// RAxML with its input; of `tasks` the number of each kind of which nothing is said.
-    fn read(
-        &self,
-        patterns: Patterns,
-        tree: Option<Tree>,
-        (seed, tasks, port): (u64, Tasks, Port),
-    ) -> Result<Raxml> {
+    fn searching(&self, patterns: Patterns, tree: Option<Tree>, tasks: Tasks) -> Result<Raxml> {
+        let port = Port::from(self.usual_port());
         let rates = match self.model {
             Variation::Gamma => Rates::Gamma,
             Variation::Cat => Rates::Cat,
@@ -194,7 +220,7 @@ impl RaxmlArguments {
             ColumnsArgument::All => Columns::All,
             ColumnsArgument::Drawn => Columns::Drawn,
         };
-        let settings = Settings::new(seed, rates).starting_at(start).with_effort(effort);
+        let settings = Settings::new(self.seed.seed, rates).starting_at(start).with_effort(effort);
         let settings = settings.with_columns(columns);
         Raxml::new(patterns, settings, tasks, port)
     }

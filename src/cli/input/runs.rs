@@ -116,13 +116,13 @@ fn with_flag(warning: Warning) -> Warning {
 fn in_flags(error: Error) -> Error {
     match error {
         Error::OutOfRange { name: "columns", found, expected } => {
-            Error::OutOfRange { name: "--columns", found, expected }
+            Error::out_of_range("--columns", found, expected)
         }
         Error::OutOfRange { name: "filter", found, expected } => {
-            Error::OutOfRange { name: "--filter", found, expected }
+            Error::out_of_range("--filter", found, expected)
         }
         Error::OutOfRange { name: "objective", found, expected } => {
-            Error::OutOfRange { name: "--objective", found, expected }
+            Error::out_of_range("--objective", found, expected)
         }
         other => other,
     }

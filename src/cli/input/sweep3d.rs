@@ -1,17 +1,20 @@
 //! Sweep3D on the command line.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PROCESSORS, Size, is_file, source};
+use super::{
+    Entry, Flags, PROCESSORS, Program, SeedArguments, Size, Way, input_file, is_file, source,
+};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
-use crate::cli::emulate::{self, NativeReport, PlainSweep, Sweep3dOnce};
+use crate::cli::emulate::{self, NativeReport, Once, PlainSweep, Sweep3dOnce};
 use crate::cli::output::progress;
-use crate::cli::study;
+use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
@@ -19,22 +22,15 @@ use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
 /// How it is read.
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    read: |arguments| Ok(Box::new(read(arguments)?)),
-    once: |arguments, emulate| {
-        emulate.samples().refuse(NAME)?;
-        Ok(Box::new(Sweep3dOnce(read(arguments)?)))
-    },
+    about: "Transport of neutrons on a grid: a wavefront of ranks",
+    arguments: Flags::of::<Sweep3dArguments>(),
     size: Size {
         name: "cells along each axis",
         defaults: &[8, 16, 24, 32],
         processors: &PROCESSORS,
         further: &[],
-        at: at_size,
     },
-    study: study::sweep3d::study,
-    native: None,
-    plain: Some(plainly),
-    mapping,
+    runs: &[Way::Plainly],
     folder_files: &[],
     flags: &[
         ("processes along i", "--processes"),
@@ -78,8 +74,10 @@ pub struct Sweep3dArguments {
     /// SPEs, which pass messages (reverse)
     #[arg(long, value_enum, default_value = "reverse")]
     pub programming: ProgrammingArgument,
-    /// Cells along i, j and k: N or IxJxK [default: 50]; --input FILE reads the benchmark's input, which
-    /// these flags change
+    /// A file as the benchmark reads it, which the other flags change
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<String>,
+    /// Cells along i, j and k: N or IxJxK [default: 50]
     #[arg(long, value_name = "IxJxK")]
     pub cells: Option<Extents<3>>,
     /// Processes along i and j [default: 2x3, or as many as --p says]
@@ -106,6 +104,8 @@ pub struct Sweep3dArguments {
     /// Low boundaries of i, j and k: 0 vacuum, 1 reflective [default: 0,0,0]
     #[arg(long, value_name = "I,J,K", value_parser = boundaries)]
     pub boundaries: Option<[i64; 3]>,
+    #[command(flatten)]
+    seed: SeedArguments,
 }
 
 /// [`Programming`] on the command line.
@@ -147,16 +147,16 @@ impl<const N: usize> FromStr for Extents<N> {
 
 impl Sweep3dArguments {
     /// The input, from a file where one is named, changed as the flags say.
-    pub fn input(&self, arguments: &AppArguments) -> Result<Input> {
-        let mut fields = match arguments.input.as_deref() {
+    pub fn problem(&self) -> Result<Input> {
+        let mut fields = match self.input.as_deref() {
             None => Fields::BENCHMARK,
             Some(name) if is_file(name) => *Input::read(&*source(Path::new(name))?)?.fields(),
             Some(name) => {
-                return Err(Error::OutOfRange {
-                    name: "--input",
-                    found: name.into(),
-                    expected: "the file of a problem, as the benchmark has it".into(),
-                });
+                return Err(Error::out_of_range(
+                    "--input",
+                    name,
+                    "the file of a problem, as the benchmark has it",
+                ));
             }
         };
         let set = |field: &mut i64, value: Option<u32>| {
@@ -179,56 +179,66 @@ impl Sweep3dArguments {
     }
 }
 
-/// The program with its problem.
-fn read(arguments: &AppArguments) -> Result<Sweep3d> {
-    refuse_others(arguments)?;
-    let own = &arguments.sweep3d;
-    Sweep3d::new(own.input(arguments)?, own.programming.into())
-}
-
-/// The same, of as many cells along each axis as n says.
-fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
-    refuse_others(arguments)?;
-    let own = &arguments.sweep3d;
-    let mut fields = *own.input(arguments)?.fields();
-    if let Some(n) = sizes.of("n") {
-        fields.cells = [n as i64; 3];
+impl Program for Sweep3dArguments {
+    fn seed(&self) -> u64 {
+        self.seed.seed
     }
-    Ok(Box::new(Sweep3d::new(Input::new(fields)?, own.programming.into())?))
+
+    fn read(&self) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.sweep()?))
+    }
+
+    fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        Ok(Box::new(Sweep3dOnce(self.sweep()?)))
+    }
+
+    /// Of as many cells along each axis as n says.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
+        let mut fields = *self.problem()?.fields();
+        if let Some(n) = sizes.of("n") {
+            fields.cells = [n as i64; 3];
+        }
+        Ok(Box::new(Sweep3d::new(Input::new(fields)?, self.programming.into())?))
+    }
+
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        vec![("--input", input_file(self.input.as_deref()))]
+    }
+
+    fn has_input(&self) -> bool {
+        self.input.is_some()
+    }
+
+    /// As many SPEs as ranks, or those of a Cell.
+    fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
+        let own = self.sweep()?;
+        Mapping::new(m.unwrap_or(1), p.unwrap_or_else(|| own.usual_spes()))
+    }
+
+    fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
+        study::sweep3d::study(self, arguments, words)
+    }
+
+    fn plainly(&self, emulate: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+        Some(self.solved(emulate))
+    }
 }
 
-fn refuse_others(arguments: &AppArguments) -> Result<()> {
-    let starts = "a program that starts from a tree";
-    let on_spes = "a program with several versions; --programming says who runs this one";
-    let others = [
-        ("--tree", arguments.tree.is_some(), starts),
-        ("--port", arguments.port.is_some(), on_spes),
-    ];
-    let Some((name, _, expected)) = others.into_iter().find(|(_, is_given, _)| *is_given) else {
-        return Ok(());
-    };
-    Err(Error::OutOfRange { name, found: format!("--app {NAME}"), expected: expected.into() })
-}
+impl Sweep3dArguments {
+    fn sweep(&self) -> Result<Sweep3d> {
+        Sweep3d::new(self.problem()?, self.programming.into())
+    }
 
-/// As many SPEs as ranks, or those of a Cell.
-fn mapping(arguments: &AppArguments, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
-    let own = read(arguments)?;
-    Mapping::new(m.unwrap_or(1), p.unwrap_or_else(|| own.usual_spes()))
-}
-
-/// Solves the problem plainly, divided as its input says.
-fn plainly(
-    arguments: &AppArguments,
-    emulate: &emulate::Arguments,
-) -> Result<Box<dyn NativeReport>> {
-    emulate.samples().refuse(NAME)?;
-    refuse_others(arguments)?;
-    let input = arguments.sweep3d.input(arguments)?;
-    let problem = Problem::new(&input);
-    let decomposition = Decomposition::new(&problem, input.processes())?;
-    let octants = Sweep3d::new(input, Programming::Reverse)?.iterations() * Octant::COUNT as u64;
-    let bar = progress("sweeping", octants, emulate.is_quiet().into());
-    let outcome = solve(&problem, &decomposition, &mut |_| bar.inc(1));
-    bar.finish_and_clear();
-    Ok(Box::new(PlainSweep::new(&problem, input.processes(), outcome?)))
+    /// Solves the problem plainly, divided as its input says.
+    fn solved(&self, emulate: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+        let input = self.problem()?;
+        let problem = Problem::new(&input);
+        let decomposition = Decomposition::new(&problem, input.processes())?;
+        let octants =
+            Sweep3d::new(input, Programming::Reverse)?.iterations() * Octant::COUNT as u64;
+        let bar = progress("sweeping", octants, emulate.is_quiet().into());
+        let outcome = solve(&problem, &decomposition, &mut |_| bar.inc(1));
+        bar.finish_and_clear();
+        Ok(Box::new(PlainSweep::new(&problem, input.processes(), outcome?)))
+    }
 }

@@ -5,14 +5,13 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PROCESSORS, Size, single, source};
+use super::{Entry, Flags, PROCESSORS, Program, SeedArguments, Size, source};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
-use crate::cli::emulate::SyntheticOnce;
+use crate::cli::emulate::{self, Once, SyntheticOnce};
 use crate::cli::output::warn;
-use crate::cli::study;
 use crate::complexity::Sizes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::table::csv;
 use crate::table::records::Turn;
 use crate::units::Seconds;
@@ -20,22 +19,15 @@ use crate::units::Seconds;
 /// How it is read.
 pub const ENTRY: Entry = Entry {
     name: NAME,
-    read: |arguments| Ok(Box::new(read(arguments)?)),
-    once: |arguments, emulate| {
-        emulate.samples().refuse(NAME)?;
-        Ok(Box::new(SyntheticOnce(read(arguments)?)))
-    },
+    about: "Host bursts and off-loads of given durations",
+    arguments: Flags::of::<SyntheticArguments>(),
     size: Size {
         name: "off-loads",
         defaults: &[100, 200, 400, 800],
         processors: &PROCESSORS,
         further: &[],
-        at: at_size,
     },
-    study: study::by_mapping,
-    native: None,
-    plain: None,
-    mapping: single,
+    runs: &[],
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
@@ -46,35 +38,6 @@ pub const ENTRY: Entry = Entry {
         ("trace", "--distribution trace:FILE"),
     ],
 };
-
-/// The workload with so many off-loads in each stream.
-fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
-    let offloads = sizes.of("n").map_or(u32::MAX, |n| n as u32);
-    Ok(Box::new(of_length(arguments, offloads)?))
-}
-
-/// The workload.
-fn read(arguments: &AppArguments) -> Result<Synthetic> {
-    if arguments.input.is_some() {
-        return Err(Error::OutOfRange {
-            name: "--input",
-            found: format!("--app {NAME}"),
-            expected: "a program that reads an alignment; durations come from --distribution"
-                .into(),
-        });
-    }
-    of_length(arguments, arguments.synthetic.offloads)
-}
-
-fn of_length(arguments: &AppArguments, offloads: u32) -> Result<Synthetic> {
-    let own = &arguments.synthetic;
-    let synthetic = Synthetic::new(own.streams, offloads, own.durations()?, arguments.seed)?;
-    let synthetic = synthetic.sharing(own.shared)?;
-    match own.on_host {
-        None => Ok(synthetic),
-        Some(times) => synthetic.on_host(times),
-    }
-}
 
 /// Its durations.
 #[derive(Args)]
@@ -100,6 +63,32 @@ pub struct SyntheticArguments {
     /// The host can do an off-load itself, in so many times the time of an SPE
     #[arg(long, value_name = "TIMES")]
     on_host: Option<f64>,
+    #[command(flatten)]
+    seed: SeedArguments,
+}
+
+impl Program for SyntheticArguments {
+    fn seed(&self) -> u64 {
+        self.seed.seed
+    }
+
+    fn read(&self) -> Result<Box<dyn Application>> {
+        Ok(Box::new(self.of_length(self.offloads)?))
+    }
+
+    fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        Ok(Box::new(SyntheticOnce(self.of_length(self.offloads)?)))
+    }
+
+    /// With so many off-loads in each stream.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
+        let offloads = sizes.of("n").map_or(u32::MAX, |n| n as u32);
+        Ok(Box::new(self.of_length(offloads)?))
+    }
+
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        vec![("--distribution", self.trace())]
+    }
 }
 
 /// How durations are spread, on the command line.
@@ -124,8 +113,17 @@ impl FromStr for Distribution {
 }
 
 impl SyntheticArguments {
+    fn of_length(&self, offloads: u32) -> Result<Synthetic> {
+        let synthetic = Synthetic::new(self.streams, offloads, self.durations()?, self.seed.seed)?;
+        let synthetic = synthetic.sharing(self.shared)?;
+        match self.on_host {
+            None => Ok(synthetic),
+            Some(times) => synthetic.on_host(times),
+        }
+    }
+
     /// The file of the trace, where there is one.
-    pub fn trace(&self) -> Option<&Path> {
+    fn trace(&self) -> Option<&Path> {
         match &self.distribution {
             Distribution::Trace(file) => Some(file),
             Distribution::Constant | Distribution::Exponential => None,

@@ -27,9 +27,7 @@ pub fn two(names: &[String], quantity: &Quantity, per_node: Option<u32>) -> Resu
     let usual = || vec![quantity.name().to_string(), "cost".into()];
     let names = if names.is_empty() { usual() } else { names.to_vec() };
     let objectives = several(&names, (quantity, per_node))?;
-    <[Objective; 2]>::try_from(objectives).map_err(|all| Error::OutOfRange {
-        name: "--pareto",
-        found: format!("{} objectives", all.len()),
-        expected: "two, for a picture".into(),
+    <[Objective; 2]>::try_from(objectives).map_err(|all| {
+        Error::out_of_range("--pareto", format!("{} objectives", all.len()), "two, for a picture")
     })
 }

@@ -36,7 +36,7 @@ pub fn translated(error: Error) -> Error {
             let words = FLAGS.iter().fold(expected, |text, (known, flag)| {
                 if known.contains('_') { text.replace(known, flag) } else { text }
             });
-            Error::OutOfRange { name, found, expected: words }
+            Error::out_of_range(name, found, words)
         }
         other => other,
     }

@@ -73,11 +73,11 @@ impl From<&NodeConfiguration> for Row {
 
 pub fn text(asked: &Asked<'_>, nodes: u32, level: NodeLevel) -> Result<String> {
     if asked.model.equation_11().is_none() {
-        return Err(Error::OutOfRange {
-            name: "model",
-            found: asked.model.name().into(),
-            expected: "mmgp: nodes are put around the terms of equation 11 alone".into(),
-        });
+        return Err(Error::out_of_range(
+            "model",
+            asked.model.name(),
+            "mmgp: nodes are put around the terms of equation 11 alone",
+        ));
     }
     let ranking = rank_nodes(&asked.parameters, &asked.constraints, nodes, level)?;
     warn(&ranking.warnings);

@@ -138,13 +138,10 @@ pub fn rows(folder: &Path, question: &Identity) -> Result<Vec<Scheduled>> {
     };
     match difference {
         None => csv::read(&source).map(|(rows, _)| rows),
-        Some(difference) => Err(Error::OutOfRange {
-            name: "--out",
-            found: format!(
-                "{}, whose rows are of another question: {difference}",
-                folder.display()
-            ),
-            expected: "another folder, or --force to discard the rows".into(),
-        }),
+        Some(difference) => Err(Error::out_of_range(
+            "--out",
+            format!("{}, whose rows are of another question: {difference}", folder.display()),
+            "another folder, or --force to discard the rows",
+        )),
     }
 }

@@ -1,4 +1,4 @@
-//! `mmgp study --app list-ranking`: which p, how many sublists, how many DMA lists under way?
+//! `mmgp study list-ranking`: which p, how many sublists, how many DMA lists under way?
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use super::{Arguments, TermReport, doublings};
 use crate::Mapping;
 use crate::belief::Posterior;
 use crate::cli::Answer;
-use crate::cli::input::list_ranking::read_of;
+use crate::cli::input::list_ranking::ListRankingArguments;
 use crate::cli::output::{Verbosity, aligned, data, json, warn};
 use crate::cli::plot::write_picture;
 use crate::cli::transaction::Transaction;
@@ -43,15 +43,18 @@ const PICTURE: &str = "choices";
 /// Choices that are shown.
 const SHOWN: usize = 8;
 
-pub fn study(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+pub fn study(
+    own: &ListRankingArguments,
+    arguments: &Arguments,
+    words: &[OsString],
+) -> Result<Answer> {
     let target = arguments.scheduler.target(&arguments.machine)?;
-    let ranking = read_of(&arguments.app, NODES)?;
-    let order = arguments.app.list_ranking.order(&arguments.app);
+    let (ranking, order) = (own.ranking(NODES)?, own.order());
     let study = Study {
         target: &target,
         threads: arguments.threads.count(),
         verbosity: Verbosity::from(arguments.quiet),
-        seed: arguments.app.seed,
+        seed: arguments.app.seed(),
         transaction: arguments.begin(words, &FILES)?,
     };
     let folder = &study.transaction.unfinished();
@@ -60,7 +63,7 @@ pub fn study(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let plans = thread_plans(&ps, order);
     let kept = study.transaction.kept();
     let short = kept.all("short runs", &plans, study.how(), &|plan| {
-        run_thread_plan(&target, plan, arguments.app.seed)
+        run_thread_plan(&target, plan, arguments.app.seed())
     })?;
     table::write(&folder.join(threads), csv::write(&short))?;
     let terms = estimate_threads(&short, division(order), threads)?;

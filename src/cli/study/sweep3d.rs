@@ -1,4 +1,4 @@
-//! `mmgp study --app sweep3d`: how many ranks along i and j, which blocks of planes and angles, which ranks on
+//! `mmgp study sweep3d`: how many ranks along i and j, which blocks of planes and angles, which ranks on
 //! a node?
 
 mod answer;
@@ -14,6 +14,7 @@ use super::Arguments;
 use crate::Mapping;
 use crate::belief::Posterior;
 use crate::cli::Answer;
+use crate::cli::input::sweep3d::Sweep3dArguments;
 use crate::cli::output::{Verbosity, data, json, warn};
 use crate::cli::plot::write_picture;
 use crate::cli::transaction::Transaction;
@@ -44,15 +45,15 @@ const FILES: [&str; 6] = [
 const PICTURE: &str = "choices";
 
 /// Studies the choice of ranks and blocks.
-pub fn study(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+pub fn study(own: &Sweep3dArguments, arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let machine = arguments.machine.read()?;
-    let candidates = Candidates::new(&machine, &arguments.app)?;
+    let candidates = Candidates::new(&machine, own)?;
     let study = Study {
         machine: &machine,
         candidates: &candidates,
         threads: arguments.threads.count(),
         verbosity: Verbosity::from(arguments.quiet),
-        seed: arguments.app.seed,
+        seed: arguments.app.seed(),
         transaction: arguments.begin(words, &FILES)?,
     };
     let folder = &study.transaction.unfinished();
@@ -119,10 +120,12 @@ impl Study<'_> {
         let mut warnings = Vec::new();
         let mut rows = Vec::with_capacity(self.candidates.choices.len());
         for &(problem, choice) in &self.candidates.choices {
-            let mapping: Mapping = choice.mapping().ok_or_else(|| Error::OutOfRange {
-                name: "ranks of sweep3d",
-                found: format!("{} x {}", choice.px, choice.py),
-                expected: "some".into(),
+            let mapping: Mapping = choice.mapping().ok_or_else(|| {
+                Error::out_of_range(
+                    "ranks of sweep3d",
+                    format!("{} x {}", choice.px, choice.py),
+                    "some",
+                )
             })?;
             let asked = Asked::of(self.candidates, &problem, &choice);
             let terms = terms[&asked].clone();

@@ -105,16 +105,16 @@ impl DeclareArguments {
         let listed = (!self.choice.has_table()).then(|| self.grid());
         let space = self.choice.of(listed, &nodes, warnings)?;
         if space.is_empty() {
-            return Err(Error::OutOfRange {
-                name: "--where",
-                found: "a condition that no configuration meets".into(),
-                expected: format!(
+            return Err(Error::out_of_range(
+                "--where",
+                "a condition that no configuration meets",
+                format!(
                     "one that leaves something to run; here are {} cores and {} GPUs, which \
                      --constant may change",
                     host::cores(),
                     host::gpus()
                 ),
-            });
+            ));
         }
         let nodes = space.iter().map(|&it| (it, nodes(it))).filter(|(_, nodes)| *nodes > 1);
         let words = match (&self.names, self.kind) {

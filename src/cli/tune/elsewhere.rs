@@ -166,13 +166,12 @@ fn check_is_wall(job: &Job, flag: &'static str) -> Result<()> {
     if is_wall && job.settings.check.is_none() {
         return Ok(());
     }
-    Err(Error::OutOfRange {
-        name: flag,
-        found: "runs whose output is to be read".into(),
-        expected: "runs that are timed by the wall clock, without --time-from, --rate-from, \
-                   --time-json, --capture and --check: another engine starts them"
-            .into(),
-    })
+    Err(Error::out_of_range(
+        flag,
+        "runs whose output is to be read",
+        "runs that are timed by the wall clock, without --time-from, --rate-from, \
+                   --time-json, --capture and --check: another engine starts them",
+    ))
 }
 
 fn runs(job: &Job, due: &[(Mapping, Order)]) -> Vec<launch::Run> {

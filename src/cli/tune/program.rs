@@ -199,10 +199,8 @@ impl ProgramArguments {
             return Ok(shell(text));
         }
         let words = shlex::split(text).filter(|words| !words.is_empty());
-        words.ok_or_else(|| Error::OutOfRange {
-            name: flag,
-            found: format!("{text:?}"),
-            expected: "a command, its quotes closed".into(),
+        words.ok_or_else(|| {
+            Error::out_of_range(flag, format!("{text:?}"), "a command, its quotes closed")
         })
     }
 }
@@ -220,15 +218,15 @@ fn check_is_found(command: &Command, moves: bool) -> Result<()> {
         if program.contains('{') || (moves && is_relative) || native::is_executable(program) {
             continue;
         }
-        return Err(Error::OutOfRange {
-            name: "command",
-            found: format!("{program:?}, which is no program here"),
-            expected: if program.contains(char::is_whitespace) {
-                "a program and its arguments as words of their own, or --shell".into()
+        return Err(Error::out_of_range(
+            "command",
+            format!("{program:?}, which is no program here"),
+            if program.contains(char::is_whitespace) {
+                "a program and its arguments as words of their own, or --shell"
             } else {
-                "a program on the PATH or a path to one".into()
+                "a program on the PATH or a path to one"
             },
-        });
+        ));
     }
     Ok(())
 }
@@ -236,32 +234,32 @@ fn check_is_found(command: &Command, moves: bool) -> Result<()> {
 /// Refuses to pin where nobody can, and what has no room.
 pub fn check_room(settings: &native::Settings, declared: &Declared) -> Result<()> {
     if settings.pin == Pin::Cores && !Pin::CORES_ARE_POSSIBLE {
-        return Err(Error::OutOfRange {
-            name: "--pin",
-            found: "cores".into(),
-            expected: "launcher: only Linux lets processors be chosen".into(),
-        });
+        return Err(Error::out_of_range(
+            "--pin",
+            "cores",
+            "launcher: only Linux lets processors be chosen",
+        ));
     }
     let there = native::host::processors().len() as u64;
     let too_large = declared.space.iter().find(|it| it.apus() > there);
     match too_large.filter(|_| settings.pin == Pin::Cores) {
         None => Ok(()),
-        Some(mapping) => Err(Error::OutOfRange {
-            name: "--pin",
-            found: format!("{mapping} among the configurations, and {there} processors"),
-            expected: "configurations that have room, as by --where 'm*p <= cores'".into(),
-        }),
+        Some(mapping) => Err(Error::out_of_range(
+            "--pin",
+            format!("{mapping} among the configurations, and {there} processors"),
+            "configurations that have room, as by --where 'm*p <= cores'",
+        )),
     }
 }
 
 fn keys(path: &str) -> Result<Vec<String>> {
     let keys: Vec<String> = path.split('.').map(str::to_string).collect();
     if keys.iter().any(String::is_empty) {
-        return Err(Error::OutOfRange {
-            name: "--time-json",
-            found: format!("{path:?}"),
-            expected: "keys with points between them, as in timing.total_s".into(),
-        });
+        return Err(Error::out_of_range(
+            "--time-json",
+            format!("{path:?}"),
+            "keys with points between them, as in timing.total_s",
+        ));
     }
     Ok(keys)
 }
@@ -300,9 +298,7 @@ pub fn duration(text: &str) -> std::result::Result<Seconds, String> {
 /// The same error, of that flag.
 fn renamed(error: Error, flag: &'static str) -> Error {
     match error {
-        Error::OutOfRange { found, expected, .. } => {
-            Error::OutOfRange { name: flag, found, expected }
-        }
+        Error::OutOfRange { found, expected, .. } => Error::out_of_range(flag, found, expected),
         other => other,
     }
 }

@@ -50,11 +50,11 @@ fn check(folder: &Path, identity: &[(&str, String)]) -> Result<()> {
     }
     let before = Identity::read(&path)?;
     let Some(difference) = Identity::new(identity).difference(&before) else { return Ok(()) };
-    Err(Error::OutOfRange {
-        name: "--out",
-        found: format!("{}, whose runs are of another program: {difference}", folder.display()),
-        expected: "another folder, or the same program".into(),
-    })
+    Err(Error::out_of_range(
+        "--out",
+        format!("{}, whose runs are of another program: {difference}", folder.display()),
+        "another folder, or the same program",
+    ))
 }
 
 impl Session {

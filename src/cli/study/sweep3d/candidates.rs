@@ -2,7 +2,7 @@
 
 use crate::Mapping;
 use crate::apps::sweep3d::fits_local_store;
-use crate::cli::input::AppArguments;
+use crate::cli::input::sweep3d::Sweep3dArguments;
 use crate::cli::study::doublings;
 use crate::cluster::Shape;
 use crate::error::{Error, Result};
@@ -40,9 +40,8 @@ impl Candidates {
     ///
     /// # Errors
     /// What is wrong with the input, and [`Error::OutOfRange`] where no choice suits the grid.
-    pub fn new(machine: &Machine, arguments: &AppArguments) -> Result<Self> {
-        let own = &arguments.sweep3d;
-        let fields = *own.input(arguments)?.fields();
+    pub fn new(machine: &Machine, own: &Sweep3dArguments) -> Result<Self> {
+        let fields = *own.problem()?.fields();
         let fields = Fields {
             convergence: -1.0,
             fix_ups: 0,
@@ -52,7 +51,7 @@ impl Candidates {
         Input::new(fields)?;
         let [it, jt, kt] = fields.cells.map(|cells| cells as u32);
         let given = Problem { it, jt, kt, angles: fields.angles as u32 };
-        let grows = machine.network.is_some() && arguments.input.is_none() && own.cells.is_none();
+        let grows = machine.network.is_some() && own.input.is_none() && own.cells.is_none();
         let shape = messages::shape(machine);
         let mut found = Vec::new();
         for (mapping, parts) in mappings(shape) {
@@ -66,11 +65,11 @@ impl Candidates {
             fits_local_store([it, jt, plan.planes], plan.angles)
         });
         if found.is_empty() {
-            return Err(Error::OutOfRange {
-                name: "cells along i",
-                found: format!("{it} x {jt} x {kt}"),
-                expected: "a grid that ranks can share, with faces that fit local stores".into(),
-            });
+            return Err(Error::out_of_range(
+                "cells along i",
+                format!("{it} x {jt} x {kt}"),
+                "a grid that ranks can share, with faces that fit local stores",
+            ));
         }
         Ok(Self { fields, choices: found, shape })
     }

@@ -1,0 +1,223 @@
+//! The programs that can be named: a subcommand each, with flags of its own. A program that is added is
+//! added here.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{ArgMatches, Args, Command};
+
+use super::{
+    HOST, HostCompilerArgument, PortArgument, list_ranking, pbpi, raxml, sgemm, sweep3d, synthetic,
+};
+use crate::Mapping;
+use crate::apps::Application;
+use crate::cli::emulate::{self, NativeReport, Once};
+use crate::cli::{Answer, study};
+use crate::complexity::Sizes;
+use crate::error::{Error, Result};
+
+/// A program with the flags that were given to it.
+pub trait Program: Send + Sync {
+    /// Seed of all random numbers.
+    fn seed(&self) -> u64;
+
+    /// The program with its input, for whatever runs it at several mappings.
+    fn read(&self) -> Result<Box<dyn Application>>;
+
+    /// The same for a single run, with what that streams to files and prints.
+    fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>>;
+
+    /// The program with an input of these sizes, `n` among them, that is made for it.
+    fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>>;
+
+    /// The files that it is made of, each with its flag.
+    fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        Vec::new()
+    }
+
+    /// Whether its input was named.
+    fn has_input(&self) -> bool {
+        false
+    }
+
+    /// How its functions were asked to be brought to the machine.
+    fn port(&self) -> Option<PortArgument> {
+        None
+    }
+
+    /// Whose code the host runs.
+    fn host_compiler(&self) -> HostCompilerArgument {
+        HostCompilerArgument::Gcc
+    }
+
+    /// The processes and SPEs of a run of which perhaps one is named.
+    fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
+        Mapping::new(m.unwrap_or(1), p.unwrap_or(1))
+    }
+
+    /// Answers `mmgp study` for it.
+    fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
+        study::by_mapping(arguments, words)
+    }
+
+    /// Runs it on this computer; `None` where it has no version for it.
+    fn on_host(&self, arguments: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+        let _ = arguments;
+        None
+    }
+
+    /// Computes the same plainly, without a machine; `None` where nothing does.
+    fn plainly(&self, arguments: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+        let _ = arguments;
+        None
+    }
+}
+
+/// A program on the command line.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// The flags that it has.
+    pub arguments: Flags,
+    /// What its input is measured by.
+    pub size: Size,
+    /// What else can run it than an emulated machine.
+    pub runs: &'static [Way],
+    /// What it leaves in the folder of `--out`, where it leaves more than a report.
+    pub folder_files: &'static [&'static str],
+    /// What the library calls what its flags set, and the flags.
+    pub flags: &'static [(&'static str, &'static str)],
+}
+
+/// How a program runs other than on an emulated machine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// On this computer, to be measured.
+    Host,
+    /// Plainly, for what it computes.
+    Plainly,
+}
+
+/// The flags of a program, as a type has them.
+pub struct Flags {
+    /// Adds them to a command.
+    pub add: fn(Command) -> Command,
+    /// Reads them.
+    pub read: fn(&ArgMatches) -> std::result::Result<Box<dyn Program>, clap::Error>,
+}
+
+impl Flags {
+    /// Those of a type.
+    pub const fn of<T: Args + Program + 'static>() -> Self {
+        Self { add: T::augment_args, read: |matches| Ok(Box::new(T::from_arg_matches(matches)?)) }
+    }
+}
+
+/// Numbers of SPEs for a program that any of them suits.
+pub const PROCESSORS: [u32; 4] = [1, 2, 4, 8];
+
+/// The size of a program's input, where it is counted as that grows.
+pub struct Size {
+    /// What is counted, in the plural.
+    pub name: &'static str,
+    /// Sizes at which a few runs take seconds.
+    pub defaults: &'static [u64],
+    /// Numbers of SPEs of a process that divide its work evenly.
+    pub processors: &'static [u32],
+    /// Further sizes that it has, by the names that [`Program::at_size`] knows.
+    pub further: &'static [&'static str],
+}
+
+pub(super) const ENTRIES: [Entry; 6] = [
+    pbpi::ENTRY,
+    raxml::ENTRY,
+    list_ranking::ENTRY,
+    sweep3d::ENTRY,
+    sgemm::ENTRY,
+    synthetic::ENTRY,
+];
+
+/// The program where none is named.
+pub(super) const USUAL: &str = pbpi::ENTRY.name;
+
+/// The program of that name.
+pub(super) fn known(name: &str) -> Option<&'static Entry> {
+    const { &ENTRIES }.iter().find(|entry| entry.name == name)
+}
+
+/// The program of that name.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names that there are.
+pub(super) fn entry(name: &str) -> Result<&'static Entry> {
+    known(name).ok_or_else(|| {
+        let known = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
+        Error::UnknownName { kind: "application", name: name.into(), known }
+    })
+}
+
+/// The error for a program that cannot run so, with those that can.
+pub(super) fn without(name: &str, way: Way) -> Error {
+    let (flag, value, otherwise) = match way {
+        Way::Host => ("--machine", HOST, "an emulated machine"),
+        Way::Plainly => ("--timing", "none", "cached or exact"),
+    };
+    let can = ENTRIES.iter().filter(|entry| entry.runs.contains(&way)).map(|entry| entry.name);
+    let expected = match can.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => otherwise.to_string(),
+        names => format!("{otherwise}, or one of the programs that can: {names}"),
+    };
+    Error::out_of_range(flag, format!("{value} for {name}"), expected)
+}
+
+/// An error of the library in the words of the command line: by the flag that sets what was refused.
+pub fn in_flags(error: Error) -> Error {
+    let flag = |name: &str| {
+        let mut flags = ENTRIES.iter().flat_map(|entry| entry.flags);
+        flags.find(|(of_library, _)| *of_library == name).map(|&(_, flag)| flag)
+    };
+    match error {
+        Error::OutOfRange { name, found, expected } => {
+            Error::out_of_range(flag(name).unwrap_or(name), found, expected)
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::pbpi::{Coupling, Pbpi, Sampling};
+    use crate::apps::phylogeny::{Patterns, simulate};
+    use crate::cell::KernelTiming;
+    use crate::machine::Machine;
+
+    #[test]
+    fn what_the_library_refuses_is_named_by_its_flag() {
+        let tree = simulate::tree(4, 0.1, 1).unwrap();
+        let alignment = simulate::alignment(&tree, &simulate::names(4), 40, 1).unwrap();
+        let pbpi = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap();
+        let rows = Coupling::new(2, 0.1, 5).and_then(|coupling| coupling.on_rows(2)).unwrap();
+        let ps3 = Machine::named("ps3").unwrap();
+        let on_rows = |pbpi: Pbpi| {
+            let run =
+                pbpi.coupled(rows).emulate(&ps3, Mapping::of(3, 1), KernelTiming::Cached, 0.0);
+            run.unwrap_err()
+        };
+        let check = |error: Error, flag: &str| {
+            assert!(!error.to_string().contains("--"), "{error}");
+            let said = in_flags(error).to_string();
+            assert!(said.starts_with(&format!("{flag}: found ")), "{said}");
+        };
+        check(Coupling::new(0, 0.1, 5).unwrap_err(), "--chains");
+        check(Coupling::new(2, -0.1, 5).unwrap_err(), "--heating");
+        check(Coupling::new(2, 0.1, 0).unwrap_err(), "--swap-every");
+        check(Coupling::SINGLE.on_rows(2).unwrap_err(), "--rows");
+        check(on_rows(pbpi.clone()), "--rows");
+        check(Sampling::new(0, 0.25).unwrap_err(), "--sample-every");
+        check(Sampling::new(1, 1.0).unwrap_err(), "--burn-in");
+        check(pbpi.sampled(Sampling::new(9, 0.25).unwrap()).unwrap_err(), "--sample-every");
+    }
+}
