@@ -1,6 +1,6 @@
 //! The event-handler callback of the Cell's software development kit (Computing Frontiers 2009).
 
-use crate::policy::{Completion, Pending, Policy, Steps};
+use crate::policy::{Completion, Moves, Pending, Policy, Steps};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;
@@ -55,6 +55,10 @@ impl Policy for Callback {
 
     fn leases_own_only(&self) -> bool {
         true
+    }
+
+    fn moves(&self) -> Moves {
+        Moves::Nothing
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {

@@ -2,7 +2,7 @@
 
 use crate::granularity::Granularity;
 use crate::leases::BusyMap;
-use crate::policy::{Completion, Decision, Departure, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Decision, Departure, Moves, Pending, Policy, Request, Steps};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
@@ -103,6 +103,10 @@ impl Policy for Edtlp {
 
     fn leases_own_only(&self) -> bool {
         true
+    }
+
+    fn moves(&self) -> Moves {
+        Moves::Nothing
     }
 
     fn completed(&self, completion: Completion) {

@@ -1,6 +1,6 @@
 //! Policies that leave it to the machine's Linux who goes on: what differs is how a process waits.
 
-use crate::policy::{Pending, Policy, Steps};
+use crate::policy::{Moves, Pending, Policy, Steps};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
@@ -28,6 +28,10 @@ macro_rules! under_the_kernel {
 
             fn leases_own_only(&self) -> bool {
                 true
+            }
+
+            fn moves(&self) -> Moves {
+                Moves::Nothing
             }
 
             fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {

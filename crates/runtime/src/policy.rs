@@ -54,11 +54,12 @@ pub trait Policy {
         request.lease_own(spes)
     }
 
-    /// What moves on the machine for its sake. Unless that is [`Moves::Whatever`], and if it leases a process
-    /// none but its own SPEs, what a process that shares its Cells with no other off-loads, and what its SPEs
-    /// [tell](Policy::tell), takes the same time whenever it is the same.
+    /// What moves on the machine for its sake. Where that is less than [`Moves::Whatever`], and it leases a
+    /// process none but its own SPEs, what a process that shares its Cells with no other off-loads, and what
+    /// its SPEs [tell](Policy::tell), takes the same time whenever it is the same: that time is kept, and not
+    /// emulated again.
     fn moves(&self) -> Moves {
-        Moves::Nothing
+        Moves::Whatever
     }
 
     /// The programs that an SPE may be asked to hold.
