@@ -58,19 +58,19 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use input::Programs;
 
 use crate::error::{Error, Result, shortened};
 use crate::table;
 
-/// Chooses how a program maps onto host cores and accelerators, and checks itself.
+/// Your program takes two numbers, as ranks and threads: which two are fastest?
 ///
-/// A program runs m host threads, each of which off-loads work to p accelerators (APUs). mmgp
-/// predicts the time of every feasible (m, p) from a few micro-benchmarks and one sequential
-/// profile, by the Model of Multi-Grain Parallelism (MMGP), ranks them, and holds its predictions
-/// against real kernels on an emulated Cell Broadband Engine.
+/// They are called m and p: ranks and threads of each, processes and GPUs, workers and cores. mmgp runs the
+/// program at the few (m, p) that tell most, or reads the times that you have, and says which to take, how
+/// sure that is, and why, by the Model of Multi-Grain Parallelism (MMGP). It checks itself by running real
+/// kernels on an emulated Cell Broadband Engine.
 #[derive(Parser)]
 #[command(name = "mmgp", version = crate::VERSION, max_term_width = 100)]
 #[command(after_help = HELP)]
@@ -127,6 +127,47 @@ enum Command {
     Completions(completions::Arguments),
 }
 
+/// The commands as help lists them, by what they are for.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Your program", &["tune", "measure", "ask", "tell", "example"]),
+    ("Your data", &["look", "fit", "predict", "report", "plot", "export", "import-profile"]),
+    (
+        "The emulated Cell",
+        &[
+            "study",
+            "emulate",
+            "bench",
+            "profile",
+            "validate",
+            "schedulers",
+            "merge",
+            "scaling",
+            "complexity",
+            "likelihood",
+            "simulate-alignment",
+            "spu-timing",
+            "check-machine",
+        ],
+    ),
+    ("mmgp itself", &["man", "completions"]),
+];
+
+/// The help of the program with its commands in groups.
+fn grouped(command: clap::Command) -> clap::Command {
+    let mut list = String::new();
+    let width = command.get_subcommands().map(|it| it.get_name().len()).max().unwrap_or(0);
+    for (group, names) in GROUPS {
+        list += &format!("{group}:\n");
+        for found in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = found.get_about().map(ToString::to_string).unwrap_or_default();
+            list += &format!("  {:width$}  {about}\n", found.get_name());
+        }
+        list.push('\n');
+    }
+    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n";
+    command.help_template(format!("{template}{list}Options:\n{{options}}{{after-help}}"))
+}
+
 /// What a command that ran to its end has to say.
 #[derive(PartialEq, Eq)]
 enum Answer {
@@ -152,7 +193,12 @@ fn is_for_unix(command: String) -> Option<Error> {
 
 /// All commands with their flags and help, for whoever documents or completes them.
 pub fn command() -> clap::Command {
-    Cli::command()
+    grouped(Cli::command())
+}
+
+/// What these words ask for.
+fn parsed(words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
 }
 
 /// Runs the program that the arguments of the process ask for.
@@ -170,7 +216,7 @@ pub fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return failed(&error, &[]),
     };
-    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| without_length(error).exit());
+    let cli = parsed(&words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
     let result = run(&cli.command, &words);
@@ -266,6 +312,17 @@ mod tests {
         let all = ["mmgp"].into_iter().chain(arguments.iter().copied());
         let error = Cli::try_parse_from(all).err().expect("must be refused");
         without_length(error).to_string()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_command_stands_in_one_group_of_the_help() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        grouped.sort_unstable();
+        let command = Cli::command();
+        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
     }
 
     #[test]

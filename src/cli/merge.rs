@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _, Parser as _};
+use clap::{Args, CommandFactory as _};
 
 use super::identity::{Identity, typed};
 use super::transaction::{self, FinishedShard, KeptLines};
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         transaction::lay_down(&out, identity, &kept)?;
     }
     let words = super::input::with_program(words(&out), &Cli::command())?;
-    let cli = Cli::try_parse_from(&words).map_err(|error| Error::Program {
+    let cli = super::parsed(&words).map_err(|error| Error::Program {
         program: typed(&identity.command),
         why: error.to_string(),
     })?;

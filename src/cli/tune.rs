@@ -38,7 +38,7 @@ pub use program::duration;
 pub use session::Session;
 pub use watch::{Watch, interrupted};
 
-/// Run your program at chosen (m, p) until the choice is good enough, and say which and why
+/// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
