@@ -107,6 +107,15 @@ const MAY_USE: [(&str, &[&str]); 26] = [
 /// What everybody may use.
 const OPEN_TO_ALL: [&str; 6] = ["units", "quantity", "mapping", "error", "attempt", "target"];
 
+/// The folder of what a question about a program needs.
+const DECISION: &str = "decision";
+
+/// The folder of the emulated machine and what runs on it.
+const EMULATOR: &str = "emulator";
+
+/// What one wing takes from the other all the same: the ranking of lists on this computer takes lists.
+const ACROSS: [(&str, &str); 1] = [("native", "lists")];
+
 /// The crates whose top-level modules are parts of their own.
 const OF_SEVERAL_MODULES: [&str; 3] = ["base", "model", "mmgp"];
 
@@ -163,14 +172,23 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The crates of the workspace with their folders.
-fn packages() -> Vec<(String, PathBuf)> {
-    let crates = fs::read_dir(workspace().join("crates")).expect("the folder can be read");
-    let beneath = crates.map(|entry| {
+/// The crates in a folder of `crates`, with their own folders.
+fn crates_in(folder: &str) -> Vec<(String, PathBuf)> {
+    let crates = fs::read_dir(workspace().join("crates").join(folder));
+    let beneath = crates.expect("the folder can be read").map(|entry| {
         let entry = entry.expect("the folder can be read");
         (entry.file_name().into_string().expect("file names are UTF-8"), entry.path())
     });
-    beneath.chain([("mmgp".to_string(), workspace().to_path_buf())]).collect()
+    beneath.filter(|(_, path)| path.join("Cargo.toml").exists()).collect()
+}
+
+/// The crates of the workspace with their folders.
+fn packages() -> Vec<(String, PathBuf)> {
+    let mut all = crates_in("");
+    all.extend(crates_in(DECISION));
+    all.extend(crates_in(EMULATOR));
+    all.push(("mmgp".to_string(), workspace().to_path_buf()));
+    all
 }
 
 /// All files of the crates but those that hold nothing but tests.
@@ -338,6 +356,22 @@ fn every_crate_depends_only_on_what_the_code_map_allows() {
         for name in dependencies.keys() {
             let Some(name) = name.get_ref().strip_prefix("mmgp-") else { continue };
             assert!(allowed.contains(&name), "{package} depends on {name}, but may on {allowed:?}");
+        }
+    }
+}
+
+#[test]
+fn neither_wing_uses_the_other() {
+    let names = |wing: &str| crates_in(wing).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    let wings = [names(DECISION), names(EMULATOR)];
+    assert!(wings.iter().all(|wing| wing.len() > 4), "{wings:?}");
+    for [own, other] in [[0, 1], [1, 0]].map(|order| order.map(|wing| &wings[wing])) {
+        for (name, allowed) in
+            MAY_DEPEND_ON.iter().filter(|(it, _)| own.iter().any(|own| own == it))
+        {
+            let across = allowed.iter().filter(|it| other.iter().any(|known| known == *it));
+            let across: Vec<_> = across.filter(|it| !ACROSS.contains(&(name, it))).collect();
+            assert!(across.is_empty(), "{name} may use {across:?} of the other wing");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! No program that comes with mmgp has a hazard, under whatever scheduler. None has one to be found by,
-//! so that they are found is for `crates/runtime/tests/hazards.rs`.
+//! so that they are found is for `crates/emulator/runtime/tests/hazards.rs`.
 
 use super::Folder;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests what is written for Slurm in a private Slurm (cluster.sh): which CPUs, tasks and nodes the
 # runs of an array and of a search have, that a failure comes back, and that a job's end reaches its
-# command. Takes the program from $MMGP, and what writes scripts (an example of crates/launch) from
+# command. Takes the program from $MMGP, and what writes scripts (an example of crates/decision/launch) from
 # $SCRIPTS, or builds them. Where there can be no Slurm it says why and
 # ends with 77.
 set -euo pipefail

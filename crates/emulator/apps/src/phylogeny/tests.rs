@@ -41,7 +41,7 @@ pub(crate) fn random_patterns(taxa: usize, count: usize) -> Patterns {
 
 /// Where a file of real data is that may stand beside the checkout, in `../shared/data`.
 pub(crate) fn shared_path(name: &str) -> Option<PathBuf> {
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     // Where the crate has moved, no test must pass because it looks in the wrong place.
     assert!(checkout.join("Cargo.lock").exists(), "{} is no checkout", checkout.display());
     Some(checkout.join("../shared/data").join(name)).filter(|path| path.exists())
