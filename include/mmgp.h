@@ -106,7 +106,7 @@ typedef struct mmgp_choice {
     double time_s; /* predicted [s] */
 } mmgp_choice;
 
-/* Loads parameters, in TOML or as exported to JSON, from a file or by the name of a published set
+/* Loads parameters, in TOML, from a file or by the name of a published set
  * (pbpi-qs20, raxml-qs20). */
 mmgp_status mmgp_load(const char *name_or_file, const mmgp_options *options, mmgp_model **model);
 

@@ -185,7 +185,7 @@ unsafe fn store<T>(pointer: *mut T, name: &str, value: T) -> std::result::Result
     Ok(())
 }
 
-/// `mmgp_load_text`: parameters from `length` bytes of TOML or JSON.
+/// `mmgp_load_text`: parameters from `length` bytes of TOML.
 ///
 /// # Safety
 /// `text` has `length` bytes; `options` is null or has its size; `model` has room for a pointer.
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn mmgp_load_text(
     })
 }
 
-/// `mmgp_load`: parameters from a file of TOML or JSON, or a set that is built in.
+/// `mmgp_load`: parameters from a TOML file, or a set that is built in.
 ///
 /// # Safety
 /// `name` ends with a zero; `options` is null or has its size; `model` has room for a pointer.

@@ -20,7 +20,7 @@ use crate::table::Source;
 #[command(group = clap::ArgGroup::new("what").required(true))]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)
+    /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE", group = "what")]
     params: Option<String>,
     /// Timed runs, as fit --runs reads them

@@ -26,7 +26,7 @@ use crate::validate::check_same_parameters;
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Folder of a study; or parameters alone: a TOML or JSON file, or a published set (pbpi-qs20,
+    /// Folder of a study; or parameters alone: a TOML file, or a published set (pbpi-qs20,
     /// raxml-qs20)
     #[arg(value_name = "DIR|FILE|NAME", default_value = study::FOLDER)]
     of: String,

@@ -107,10 +107,8 @@ fn no_command_writes_over_its_input() {
 fn a_folder_may_hold_what_a_command_reads_but_not_where_it_writes() {
     let folder = Folder::with("params.toml", shipped("models/published/pbpi-qs20.toml"));
     folder.write("best_tree.nwk", "(a:1,b:1,c:1);\n");
-    folder.write(
-        "summary.json",
-        folder.succeeds(&["export", "--params", "pbpi-qs20", "--to", "json"]),
-    );
+    // Whatever a file is called, it has parameters.
+    folder.write("summary.json", shipped("models/published/pbpi-qs20.toml"));
     folder.write("refined.toml", shipped("models/machines/qs20.toml"));
     for (command, file, flag) in [
         ("emulate --app raxml --start best_tree.nwk --out .", "best_tree.nwk", "--start"),

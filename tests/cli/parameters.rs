@@ -142,12 +142,14 @@ fn parameters_are_exported_with_every_term() {
 }
 
 #[test]
-fn parameters_exported_to_json_are_parameters() {
+fn parameters_in_json_are_for_others() {
     let folder = Folder::new();
     folder.succeeds(&["export", "--params", "pbpi-qs20", "--to", "json", "--out", "p.json"]);
-    let from_json = folder.succeeds(&["export", "--params", "p.json", "--to", "c-header"]);
-    let built_in = folder.succeeds(&["export", "--params", "pbpi-qs20", "--to", "c-header"]);
-    assert_eq!(from_json, built_in);
+    folder.refuses(
+        &["predict", "--params", "p.json"],
+        "p.json:1:1: found JSON, expected a parameter file in TOML; JSON is written for other tools, and \
+         not read",
+    );
 }
 
 #[test]

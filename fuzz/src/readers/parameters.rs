@@ -2,7 +2,6 @@
 
 use mmgp::Mapping;
 use mmgp::complexity::formulas::Algorithm;
-use mmgp::export::Target as Export;
 use mmgp::models::Parameters;
 use mmgp::table::Source;
 
@@ -66,28 +65,13 @@ scatter = 1e-4
 degrees_of_freedom = 4
 "#;
 
-const JSON: &str = r#"{"schema": 1, "name": "x", "decomposition": {"kind": "task", "tasks": 16},
-"apus": 16, "terms": {"t_hpu_s": {"value": 1.5, "std_error": 0.25, "degrees_of_freedom": 4, "low": 1, "high": 2},
-"t_apu_s": {"value": 0.3}, "c_apu_s": {"value": 1}, "offloads": {"value": 8},
-"o_offload_s": {"value": 1e-7, "combined_with": ["t_csw_s"]}, "t_csw_s": {"value": 0},
-"g_s": {"value": 0, "source": "profile.csv"}, "collectives": {"value": 3},
-"alpha": {"m": [1, 2], "value": [1, 1.25], "std_error": [null, 0.5], "combined_with": [[], ["t_hpu_s"]]},
-"o_col_s": {"value": 0}},
-"phases": [{"name": "a", "terms": {"t_hpu_s": {"value": 1.5}, "t_apu_s": {"value": 0.3},
-"c_apu_s": {"value": 1}, "offloads": {"value": 8}, "g_s": {"value": 0}, "collectives": {"value": 3}}}],
-"correlation": {"entries": ["t_hpu_s", "alpha(2)"], "matrix": [[1, -0.5], [-0.5, 1]]}}"#;
-
 fn parameters(source: &Source) -> Result<Outcome, String> {
     judged(Parameters::read(source), source, |read| {
-        let texts = [("x.toml", read.to_toml()), ("x.json", Export::Json.write(&read))];
-        for (name, text) in texts {
-            match Parameters::read(&Source::new(name, &text)) {
-                Ok(again) if again == read => {}
-                Ok(_) => return Some(format!("reads otherwise what it wrote: {text:?}")),
-                Err(error) => {
-                    return Some(format!("does not read what it wrote: {error}: {text:?}"));
-                }
-            }
+        let text = read.to_toml();
+        match Parameters::read(&Source::new("x.toml", &text)) {
+            Ok(again) if again == read => {}
+            Ok(_) => return Some(format!("reads otherwise what it wrote: {text:?}")),
+            Err(error) => return Some(format!("does not read what it wrote: {error}: {text:?}")),
         }
         let terms = &read.terms;
         let estimates = terms.entries().into_iter().filter_map(|entry| terms.estimate(entry));
@@ -126,16 +110,6 @@ pub const READERS: &[Reader] = &[
             ],
         },
         seeds: &[TOML, REFINED],
-        check: parameters,
-    },
-    Reader {
-        name: "parameters-json",
-        file: "params.json",
-        kind: Kind {
-            format: Format::Text,
-            words: &["\"interpolation\": \"line\"", "\"refined\": {\"iterations\": 4}"],
-        },
-        seeds: &[JSON],
         check: parameters,
     },
     Reader {

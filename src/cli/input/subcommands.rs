@@ -107,9 +107,9 @@ impl AppArguments {
 /// Flags that a command has for one program alone.
 pub struct For<T>(pub Option<T>);
 
-/// Of which program flags are.
+/// Flags that one program alone has.
 pub trait OfProgram {
-    /// Its name.
+    /// The name of that program.
     const PROGRAM: &'static str;
 }
 

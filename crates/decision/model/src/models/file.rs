@@ -52,10 +52,10 @@
 mod evidence;
 mod phases;
 mod refined;
+mod terms;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms};
-use super::terms::reading::{self, Named};
 use super::terms::{Term, Value};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
@@ -76,11 +76,16 @@ pub(in crate::models) const AMOUNT: &str = "amount";
 pub(in crate::models) const INTERPOLATION: &str = "interpolation";
 
 impl Parameters {
-    /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file,
-    /// line, column, what was found and what was expected.
+    /// Reads and checks a parameter file; an error names file, line, column, what was found and what was
+    /// expected.
     pub fn read(source: &Source) -> Result<Self> {
         if source.text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-            return super::json::read(source);
+            return Err(Error::Input {
+                at: source.position(0),
+                found: "JSON".into(),
+                expected: "a parameter file in TOML; JSON is written for other tools, and not read"
+                    .into(),
+            });
         }
         let document = Document::parse(source)?;
         let root = document.root();
@@ -191,25 +196,7 @@ fn read_correlation(root: &toml::Table<'_>, terms: &Terms) -> Result<Option<Corr
 
 fn read_terms(terms: &toml::Table<'_>) -> Result<Terms> {
     terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
-    reading::terms(terms)
-}
-
-impl Named for toml::Table<'_> {
-    fn has(&self, name: &str) -> bool {
-        toml::Table::has(self, name)
-    }
-
-    fn estimate(&self, name: &str) -> Result<Estimate> {
-        read_estimate(self, name)
-    }
-
-    fn over_m(&self, name: &str) -> Result<OverM> {
-        read_over_m(self, name)
-    }
-
-    fn refused(&self, name: &str, found: &str, expected: &str) -> Error {
-        self.error(name, found, expected)
-    }
+    terms::terms(terms)
 }
 
 /// A bare number or a table with `value`.
@@ -233,7 +220,7 @@ fn read_number(parent: &toml::Table<'_>, key: &str, expected: &str) -> Result<Es
 
 /// A table with `value`, what may stand beside it, and the keys that the caller reads itself.
 fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result<Estimate> {
-    let degrees = reading::degrees_of_freedom(|key| entry.has(key));
+    let degrees = terms::degrees_of_freedom(|key| entry.has(key));
     let own_keys = ["value", "std_error", degrees, "source", "combined_with"];
     entry.expect_keys(&[further_keys, &own_keys].concat())?;
     let optional = |key| -> Result<Option<f64>> {
@@ -270,7 +257,7 @@ fn read_over_m(parent: &toml::Table<'_>, key: &str) -> Result<OverM> {
 
 /// `{ m = [..], value = [..], std_error = [..], source = ".." }`
 fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
-    let degrees = reading::degrees_of_freedom(|key| entry.has(key));
+    let degrees = terms::degrees_of_freedom(|key| entry.has(key));
     entry.expect_keys(&["m", "value", "std_error", degrees, "source", INTERPOLATION])?;
     let m = entry.counts("m")?;
     check_increasing(entry, "m", &m)?;

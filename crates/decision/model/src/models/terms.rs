@@ -3,7 +3,6 @@
 //!
 //! What a term *does* in the equation stands in [`super::run`] alone.
 
-pub(in crate::models) mod reading;
 mod value;
 
 use super::parameters::{Phase, Terms};

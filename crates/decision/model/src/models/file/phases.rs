@@ -1,8 +1,9 @@
 //! `[[phases]]`: the parts of a program, which must add up to the whole.
 
 use super::super::parameters::{Estimate, Phase, Terms};
-use super::super::terms::{Per, Term, Value, reading};
+use super::super::terms::{Per, Term, Value};
 use super::read_estimate;
+use super::terms;
 use mmgp_base::error::Result;
 use mmgp_base::table::toml;
 
@@ -27,7 +28,7 @@ fn read_phase(phase: &toml::Table<'_>, whole: &Terms) -> Result<Phase> {
     let is_in_whole = |term: &Term| !whole.value(*term).estimates.is_empty();
     let terms = Term::of_phases().filter(is_in_whole).map(Term::name);
     phase.expect_keys(&["name"].into_iter().chain(terms).collect::<Vec<_>>())?;
-    let mut read = reading::phase(phase.text("name")?, phase)?;
+    let mut read = terms::phase(phase.text("name")?, phase)?;
     if whole.collectives.is_some() {
         read.collectives = Some(read_estimate(phase, Term::Collectives.name())?);
     }
