@@ -196,9 +196,9 @@ pub fn command() -> clap::Command {
     grouped(Cli::command())
 }
 
-/// What these words ask for.
-fn parsed(words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
+/// What these words ask for, by [`command`], which takes a while to build.
+fn parsed(command: clap::Command, words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 
 /// Runs the program that the arguments of the process ask for.
@@ -212,11 +212,12 @@ pub fn main() -> ExitCode {
     if let Some(error) = std::env::args().nth(1).and_then(is_for_unix) {
         return failed(&error, &[]);
     }
-    let words = match input::with_program(std::env::args_os().collect(), &Cli::command()) {
+    let command = command();
+    let words = match input::with_program(std::env::args_os().collect(), &command) {
         Ok(words) => words,
         Err(error) => return failed(&error, &[]),
     };
-    let cli = parsed(&words).unwrap_or_else(|error| without_length(error).exit());
+    let cli = parsed(command, &words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
     let result = run(&cli.command, &words);

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 
 use super::identity::{Identity, typed};
 use super::transaction::{self, FinishedShard, KeptLines};
-use super::{Answer, Cli, schedulers};
+use super::{Answer, schedulers};
 use crate::error::{Error, Result};
 use crate::measure::Shard;
 
@@ -79,8 +79,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
         transaction::lay_down(&out, identity, &kept)?;
     }
-    let words = super::input::with_program(words(&out), &Cli::command())?;
-    let cli = super::parsed(&words).map_err(|error| Error::Program {
+    let command = super::command();
+    let words = super::input::with_program(words(&out), &command)?;
+    let cli = super::parsed(command, &words).map_err(|error| Error::Program {
         program: typed(&identity.command),
         why: error.to_string(),
     })?;
