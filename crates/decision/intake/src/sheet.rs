@@ -36,6 +36,13 @@ pub struct Field<'a> {
     pub at: usize,
 }
 
+impl Field<'_> {
+    /// The same field, whose text stays where it is.
+    pub(crate) fn borrowed(&self) -> Field<'_> {
+        Field { text: Cow::Borrowed(self.text.as_ref()), at: self.at }
+    }
+}
+
 /// What a field has that the end of the file cuts off.
 pub(crate) const CUT_OFF: &str = "(cut off)";
 

@@ -26,7 +26,7 @@ pub(crate) const TITLES: &str = "title";
 
 /// A block of rows.
 struct Block {
-    /// Where its first row begins \[bytes\].
+    /// The place at which its first row begins \[bytes\].
     at: usize,
     /// What stands above it.
     title: Option<String>,
@@ -219,9 +219,7 @@ impl Rows for Blocks<'_> {
             };
             let text = Cow::Borrowed(text.as_str());
             let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + 1);
-            for field in fields {
-                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at: field.at });
-            }
+            all.extend(fields.iter().map(Field::borrowed));
             all.push(Field { text, at });
             row(&all)
         })

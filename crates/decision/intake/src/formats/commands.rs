@@ -1,8 +1,6 @@
 //! Commands in a table, of which options, assignments and numbers become columns where nothing else says m
 //! or p.
 
-use std::borrow::Cow;
-
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
@@ -182,9 +180,7 @@ impl Rows for Commands<'_> {
             let pieces = pieces(&command.text);
             let is_verbatim = self.source.text[command.at..].starts_with(command.text.as_ref());
             let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + self.parts.len());
-            for field in fields {
-                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at: field.at });
-            }
+            all.extend(fields.iter().map(Field::borrowed));
             for part in &self.parts {
                 let piece = pieces.iter().find(|piece| piece.part == *part);
                 let text = piece.map_or("", |piece| piece.text);

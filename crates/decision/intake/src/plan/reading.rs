@@ -134,8 +134,7 @@ impl<'a> Rows<'a> {
     ) -> Result<()> {
         let plan = self.plan;
         if row.last().is_some_and(|field| field.text == CUT_OFF) {
-            let line = self.sheet.source.position(row[0].at).line;
-            self.reading.left_out.entry("cut").or_default().push(line);
+            self.leave_out("cut", row);
             return Ok(());
         }
         let is_chosen = plan.only.as_ref().is_none_or(|(place, text)| row[*place].text == *text)
@@ -193,6 +192,12 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Notes that a row is no run, and why.
+    fn leave_out(&mut self, why: &'static str, row: &[Field<'_>]) {
+        let line = self.sheet.source.position(row[0].at).line;
+        self.reading.left_out.entry(why).or_default().push(line);
+    }
+
     /// Counts a run.
     pub fn count(&mut self) {
         self.reading.runs += 1;
@@ -223,8 +228,7 @@ impl<'a> Rows<'a> {
     fn point(&mut self, row: &[Field<'_>], heading: Option<u32>) -> Result<Option<(u32, u32)>> {
         let plan = self.plan;
         if plan.statistics.iter().any(|&place| is_sum(&row[place].text)) {
-            let line = self.sheet.source.position(row[0].at).line;
-            self.reading.left_out.entry("sums").or_default().push(line);
+            self.leave_out("sums", row);
             return Ok(None);
         }
         for number in [&plan.m, &plan.p] {
@@ -244,8 +248,7 @@ impl<'a> Rows<'a> {
                 let expected = format!("a whole number from 1 to {}", u32::MAX);
                 return Err(self.wrong(&row[number.place()], number.place(), &expected));
             };
-            let line = self.sheet.source.position(row[0].at).line;
-            self.reading.left_out.entry(why).or_default().push(line);
+            self.leave_out(why, row);
             return Ok(None);
         }
         let count = |number: &Number| number.of(row, heading, plan.comma).unwrap_or(1);

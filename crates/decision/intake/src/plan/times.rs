@@ -1,4 +1,4 @@
-//! Where the time stands, and in which unit.
+//! The columns of the time, and its unit.
 
 use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::{Direction, Quantity};
@@ -12,7 +12,7 @@ use crate::names::statistic_of;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
 
-/// Where the times of a row stand.
+/// The times of a row: their columns and unit.
 pub(super) struct Times {
     pub columns: Vec<Timed>,
     pub unit: UnitOf,

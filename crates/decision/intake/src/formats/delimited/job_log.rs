@@ -53,7 +53,7 @@ fn split<'a>(line: Line<'a>, fields: &mut Vec<Field<'a>>) {
     }
 }
 
-/// With the unit of the time in its name.
+/// The table whose name of the time has its unit.
 fn timed(mut columns: Vec<Heading>) -> Vec<Heading> {
     for column in columns.iter_mut().filter(|column| column.name == "JobRuntime") {
         column.name += " [s]";

@@ -43,9 +43,9 @@ impl Between {
 /// The names of a table.
 struct Levels<'a> {
     names: Vec<Field<'a>>,
-    /// How many of these are of the index.
+    /// The number of these that are of the index.
     index: usize,
-    /// Where the rows begin \[bytes\].
+    /// The place at which the rows begin \[bytes\].
     start: usize,
 }
 
@@ -158,7 +158,7 @@ fn is_index_line(rows: &[Vec<Field<'_>>], place: usize) -> bool {
         && first.iter().all(|it| !it.text.is_empty())
 }
 
-/// Where each field of a line ends \[letters\].
+/// The ends of the fields of a line \[letters\].
 fn ends(line: &Line<'_>, fields: &[Field<'_>]) -> Vec<usize> {
     let end = |field: &Field<'_>| {
         let end = (field.at - line.at + field.text.len()).min(line.text.len());

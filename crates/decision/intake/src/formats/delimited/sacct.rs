@@ -1,5 +1,5 @@
-//! What `sacct` writes: fields between bars, never quoted, or of fixed width. A job has a row of its own, one for its script
-//! and one for each of its steps; the steps are what ran.
+//! What `sacct` writes: fields between bars, never quoted, or of fixed width. A job has a row of its own,
+//! one for its script and one for each of its steps; the steps are what ran.
 
 use mmgp_base::error::Result;
 

@@ -161,7 +161,7 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// On which side of a number its name stands.
+/// The side of a number on which its name stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,

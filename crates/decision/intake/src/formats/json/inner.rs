@@ -1,7 +1,5 @@
 //! Tables within an object, with what stands beside them.
 
-use std::borrow::Cow;
-
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
@@ -104,12 +102,8 @@ impl Rows for Around<'_> {
         self.rows.visit(&mut |fields| {
             let at = fields.first().map_or(0, |field| field.at);
             let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + self.texts.len());
-            for field in fields {
-                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at: field.at });
-            }
-            for field in &self.texts {
-                all.push(Field { text: Cow::Borrowed(field.text.as_ref()), at });
-            }
+            all.extend(fields.iter().map(Field::borrowed));
+            all.extend(self.texts.iter().map(|field| Field { at, ..field.borrowed() }));
             row(&all)
         })
     }
