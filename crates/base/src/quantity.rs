@@ -158,10 +158,12 @@ impl Quantity {
 
     /// What a run is that is better than all others.
     pub fn superlative(&self) -> &'static str {
-        match self {
-            Self::Time | Self::Rate(_) => "fastest",
-            Self::Amount(_) => "best",
-        }
+        if self.is_speed() { "fastest" } else { "best" }
+    }
+
+    /// Whether what is better is faster: times and rates.
+    pub fn is_speed(&self) -> bool {
+        !matches!(self, Self::Amount(_))
     }
 
     /// The number that stands for a time: seconds, the rate, or the amount.

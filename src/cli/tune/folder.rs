@@ -99,7 +99,7 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     if let (Some(best), true) = (best, summaries.len() > 1) {
         let factors: Vec<String> =
             best.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let are_fast = found.iter().all(|it| it.objective.superlative() == "fastest");
+        let are_fast = found.iter().all(|it| it.objective.is_speed());
         let best = if are_fast { "Fastest" } else { "Best" };
         text += &format!("{best} with {}.\n", factors.join(", "));
     }

@@ -177,9 +177,14 @@ impl Objective {
         if self.is_measured() { self.quantity.superlative() } else { "best" }
     }
 
+    /// Whether what is better is faster.
+    pub fn is_speed(&self) -> bool {
+        self.is_measured() && self.quantity.is_speed()
+    }
+
     /// What one is that is so many times better: as `fast`, or as `good`.
     pub fn positive(&self) -> &'static str {
-        if self.superlative() == "fastest" { "fast" } else { "good" }
+        if self.is_speed() { "fast" } else { "good" }
     }
 
     /// Which amounts are better.

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use mmgp_base::error::Warning;
-use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
 use super::runs::{Cell, Runs};
@@ -41,7 +40,7 @@ fn warnings(runs: &Runs) -> Vec<Warning> {
     let is_idle = |times: &Vec<f64>| spread(times) < same;
     let note = |text: String| Warning::Note(format!("{}: {text}", runs.file));
     // An amount may well be the same on any number of cores, or less on more.
-    let is_amount = matches!(runs.quantity, Quantity::Amount(_));
+    let is_amount = !runs.quantity.is_speed();
     let mut all: Vec<Warning> =
         too_fast(runs).map(note).filter(|_| !is_amount).into_iter().collect();
     if deviation_of_run(runs) > FAR_APART {
@@ -130,6 +129,8 @@ fn deviation_of_run(runs: &Runs) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use mmgp_base::quantity::Quantity;
+
     use super::*;
 
     fn said(time: impl Fn(u32, u32) -> f64) -> Vec<String> {
