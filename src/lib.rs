@@ -50,7 +50,7 @@
 //!
 //! # Where they meet
 //!
-//! Nowhere but in [`validate`]: the emulated machine holds no term of the model and the model knows
+//! In [`lab`] alone: the emulated machine holds no term of the model and the model knows
 //! nothing of the machine, so that their agreement means something. [`measure`] takes on the
 //! emulated machine the measurements that a user would take on a real one, and writes the same
 //! files.
@@ -58,16 +58,15 @@
 pub mod capi;
 pub mod cli;
 pub mod import;
-pub mod measure;
 pub mod plot;
 pub mod report;
-pub mod schedulers;
-pub mod validate;
 
 #[doc(inline)]
 pub use mmgp_base::{
     Error, Mapping, Result, Warning, attempt, error, quantity, table, target, units,
 };
+#[doc(inline)]
+pub use mmgp_lab::{measure, schedulers, validate};
 #[doc(inline)]
 pub use mmgp_model::{
     belief, complexity, decide, export, fit, guided, models, objective, statistics,
@@ -75,9 +74,9 @@ pub use mmgp_model::{
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_intake as intake,
-    mmgp_kernels as kernels, mmgp_launch as launch, mmgp_lists as lists, mmgp_machine as machine,
-    mmgp_native as native, mmgp_runtime as runtime, mmgp_sim as sim, mmgp_spu as spu,
-    mmgp_sweep as sweep, mmgp_tune as tune,
+    mmgp_kernels as kernels, mmgp_lab as lab, mmgp_launch as launch, mmgp_lists as lists,
+    mmgp_machine as machine, mmgp_native as native, mmgp_runtime as runtime, mmgp_sim as sim,
+    mmgp_spu as spu, mmgp_sweep as sweep, mmgp_tune as tune,
 };
 
 /// The version of this build and the commit that it is of: `0.1.0 (ab12cd3)`, `0.1.0 (ab12cd3-dirty)`

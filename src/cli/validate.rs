@@ -157,14 +157,14 @@ impl Job<'_> {
         table::write(&folder.join(summary), json(&comparison.summary))?;
         let splits: Vec<Split> = runs.iter().map(|run| run.split.clone()).collect();
         table::write(&folder.join(split), csv::write(&splits))?;
-        let Comparison { rows, summary } = comparison;
+        let Comparison { rows, summary, .. } = comparison;
         Ok(Some(Validated { summary, rows, warnings: check_same_result(&runs) }))
     }
 }
 
 /// The errors of each model, and what the choice of its predicted best costs, for people.
 pub fn describe(validated: &Validated) -> String {
-    let Summary { configurations, models } = &validated.summary;
+    let Summary { configurations, models, .. } = &validated.summary;
     let mut text = describe_model(&models[0], &validated.rows, *configurations);
     if let (Some(model), Some(rows)) = (models.get(1), refined(&validated.rows)) {
         text += &format!(
