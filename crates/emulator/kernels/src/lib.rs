@@ -3,6 +3,9 @@
 //!
 //! A kernel works on its local store alone; who moves data there and back is no business of it.
 
+#[macro_use]
+mod kernel;
+
 mod exponential;
 pub mod list_ranking;
 pub mod logarithm;

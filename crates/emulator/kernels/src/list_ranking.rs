@@ -35,8 +35,14 @@ pub const NODE_BYTES: Bytes = Bytes(16);
 /// How far it is from one node, record or state to the next.
 const STEP: i16 = NODE_BYTES.0 as i16;
 
+/// Two elements of a DMA list.
+const PAIR_BYTES: Bytes = Bytes(16);
+
 /// The nodes or records of a turn of the loops that stream: a line of memory.
 pub const NODES_PER_GROUP: u32 = 8;
+
+/// Nodes or records of a turn, together.
+const GROUP_BYTES: Bytes = Bytes(NODES_PER_GROUP as u64 * NODE_BYTES.0);
 
 /// Takes words of two registers into one: 0 to 3 from the first, 4 to 7 from the second, 8 a zero.
 const fn words(pattern: [u32; 4]) -> Quadword {

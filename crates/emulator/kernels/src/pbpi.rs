@@ -56,6 +56,7 @@ pub use root_product::RootProduct;
 pub use tip_vectors::{TipVectors, tip_table};
 
 use super::version::Version;
+use super::version::named;
 use mmgp_base::units::Bytes;
 
 /// Patterns in a group.

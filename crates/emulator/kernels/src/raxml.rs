@@ -182,6 +182,34 @@ impl Ends {
     }
 }
 
+/// The name of a kernel by version, rates and ends.
+macro_rules! named_by_ends {
+    ($kernel:expr, $ends:expr, $function:literal) => {
+        match ($kernel.rates, $ends) {
+            (Rates::Gamma, Ends::TipTip) => {
+                named!($kernel, $function ", GAMMA, tip/tip", ", tuned")
+            }
+            (Rates::Gamma, Ends::TipInner) => {
+                named!($kernel, $function ", GAMMA, tip/inner", ", tuned")
+            }
+            (Rates::Gamma, Ends::InnerInner) => {
+                named!($kernel, $function ", GAMMA, inner/inner", ", tuned")
+            }
+            (Rates::Cat, Ends::TipTip) => {
+                named!($kernel, $function ", CAT, tip/tip", ", tuned")
+            }
+            (Rates::Cat, Ends::TipInner) => {
+                named!($kernel, $function ", CAT, tip/inner", ", tuned")
+            }
+            (Rates::Cat, Ends::InnerInner) => {
+                named!($kernel, $function ", CAT, inner/inner", ", tuned")
+            }
+        }
+    };
+}
+
+use named_by_ends;
+
 /// Patterns in a group.
 pub const PATTERNS_PER_GROUP: u32 = 4;
 

@@ -5,8 +5,7 @@ mod steps;
 pub use steps::{Clear, Retarget};
 
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu};
+use mmgp_spu::{LocalAddress, LocalStore, Quadword, Shape, Spu};
 
 /// Rows and columns of each matrix.
 pub const SIZE: u32 = 64;
@@ -108,24 +107,21 @@ impl Sgemm {
     }
 }
 
-impl Kernel for Sgemm {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("sgemm", 0)
+kernel! {
+    Sgemm -> (), |kernel, spu|
+    shape: Shape::new("sgemm", 0);
+    blocks: {
+        input a[MATRIX_BYTES; 1];
+        input b[MATRIX_BYTES; 1];
+        output c[MATRIX_BYTES; 1];
+        input tiles[TILES_BYTES; 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("a", self.a, 1, MATRIX_BYTES),
-            Block::input("b", self.b, 1, MATRIX_BYTES),
-            Block::output("c", self.c, 1, MATRIX_BYTES),
-            Block::input("tiles", self.tiles, 1, TILES_BYTES),
-        ]
-    }
-
+impl Sgemm {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let mut registers = Registers::load(spu, self.tiles);
         loop {
             spu.label();
@@ -141,11 +137,6 @@ impl Kernel for Sgemm {
         for (place, sum) in registers.sums.into_iter().enumerate() {
             spu.stqd(sum, displacement(place), registers.store_at);
         }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }
 

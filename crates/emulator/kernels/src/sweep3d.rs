@@ -59,6 +59,22 @@ pub const fn pairs(angles: u32) -> u32 {
     angles.div_ceil(2)
 }
 
+/// The name of a kernel by its number of angles: kernels with different code have different names.
+macro_rules! named {
+    ($angles:expr, $kernel:literal) => {
+        named!($angles, $kernel, "")
+    };
+    ($angles:expr, $kernel:literal, $more:literal) => {
+        match $crate::sweep3d::pairs($angles) {
+            1 => concat!($kernel, ", one pair of angles", $more),
+            2 => concat!($kernel, ", two pairs of angles", $more),
+            _ => concat!($kernel, ", three pairs of angles", $more),
+        }
+    };
+}
+
+use named;
+
 /// One element of a face: what flows between two cells along all angles of a block.
 pub const fn face_bytes(angles: u32) -> Bytes {
     Bytes(16 * pairs(angles) as u64)

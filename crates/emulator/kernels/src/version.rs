@@ -39,13 +39,17 @@ impl Version {
     }
 }
 
-/// The name of a kernel of a version: that of its function, and the version.
+/// The name of a kernel of its version: that of its function, and the version; the tuned one has none
+/// unless it is given.
 macro_rules! named {
-    ($version:expr, $function:literal) => {
-        match $version {
-            $crate::version::Version::Naive => concat!($function, ", naive"),
-            $crate::version::Version::Unfused => concat!($function, ", 2006"),
-            $crate::version::Version::Tuned => concat!($function, ", tuned"),
+    ($kernel:expr, $($function:literal)+) => {
+        named!($kernel, $($function)+, "")
+    };
+    ($kernel:expr, $($function:literal)+, $tuned:literal) => {
+        match $kernel.version {
+            $crate::version::Version::Naive => concat!($($function,)+ ", naive"),
+            $crate::version::Version::Unfused => concat!($($function,)+ ", 2006"),
+            $crate::version::Version::Tuned => concat!($($function,)+ $tuned),
         }
     };
 }

@@ -1,10 +1,8 @@
 //! The last step: what comes before a sublist is put before each of its prefixes.
 
-use super::{NODE_BYTES, NODES_PER_GROUP, STEP, combine, named};
-use mmgp_base::units::Bytes;
+use super::{GROUP_BYTES, NODE_BYTES, NODES_PER_GROUP, STEP, combine, named};
 use mmgp_lists::Operation;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
 /// Puts the prefix before each record's sublist in front of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,24 +21,20 @@ pub struct Add {
     pub sublists: u32,
 }
 
-impl Kernel for Add {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new(named!("add prefixes", self.operation), self.groups)
+kernel! {
+    Add -> (), |kernel, spu|
+    shape: Shape::new(named!("add prefixes", kernel.operation), kernel.groups);
+    blocks: {
+        input records[GROUP_BYTES; kernel.groups];
+        output ranked[GROUP_BYTES; kernel.groups];
+        input before[NODE_BYTES; kernel.sublists + 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        let group = Bytes(u64::from(NODES_PER_GROUP) * NODE_BYTES.0);
-        vec![
-            Block::input("records", self.records, self.groups, group),
-            Block::output("ranked", self.ranked, self.groups, group),
-            Block::input("before", self.before, self.sublists + 1, NODE_BYTES),
-        ]
-    }
-
+impl Add {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let before = spu.ila(self.before.0);
         // The second word alone.
         let prefix_only = spu.fsmbi(0x0F00);
@@ -67,10 +61,5 @@ impl Kernel for Add {
                 break;
             }
         }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

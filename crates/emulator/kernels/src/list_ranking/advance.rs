@@ -1,10 +1,9 @@
 //! A turn of the threads of a DMA list.
 
-use super::{Elements, NODE_BYTES, STEP, combine, goes_on, named, words};
+use super::{Elements, NODE_BYTES, PAIR_BYTES, STEP, combine, goes_on, named, words};
 use mmgp_base::units::Bytes;
 use mmgp_lists::Operation;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Branches, LocalAddress, Shape, Spu};
 
 /// Stores a record of the node that was fetched for each thread of a list, and writes the list that
 /// fetches the next ones.
@@ -85,26 +84,24 @@ impl<R: Copy> Constants<R> {
     }
 }
 
-impl Kernel for Advance {
-    type Output = Turn;
-
-    fn shape(&self) -> Shape {
-        let name = named!("advance threads", self.operation);
-        Shape { branches: Branches::OnData, ..Shape::new(name, self.threads) }
+kernel! {
+    Advance -> Turn, |kernel, spu|
+    shape: Shape {
+        branches: Branches::OnData,
+        ..Shape::new(named!("advance threads", kernel.operation), kernel.threads)
+    };
+    blocks: {
+        output states[NODE_BYTES; kernel.threads];
+        input fetched[NODE_BYTES; kernel.threads];
+        output list[PAIR_BYTES; kernel.threads.div_ceil(2)];
+        output room[Bytes(16); 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        let pairs = self.threads.div_ceil(2);
-        vec![
-            Block::output("states", self.states, self.threads, NODE_BYTES),
-            Block::input("fetched", self.fetched, self.threads, NODE_BYTES),
-            Block::output("list", self.list, pairs, Bytes(16)),
-            Block::output("room", self.room, 1, Bytes(16)),
-        ]
-    }
-
+impl Advance {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> Turn {
+    fn instructions<S: Spu>(&self, spu: &mut S) -> Turn {
         let constants = Constants::load(spu);
         let elements = Elements::begin(spu, self.low);
         let room = spu.lqa(self.room);
@@ -147,10 +144,5 @@ impl Kernel for Advance {
         let ended = spu.brnz(ended);
         let full = spu.brz(room);
         Turn { ended, full }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = Turn> {
-        self
     }
 }

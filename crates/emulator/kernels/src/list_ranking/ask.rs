@@ -1,9 +1,7 @@
 //! The first list of a group of threads.
 
-use super::{NODE_BYTES, write_list};
-use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use super::{NODE_BYTES, PAIR_BYTES, write_list};
+use mmgp_spu::{LocalAddress, Shape};
 
 /// Writes the DMA list that fetches the first nodes of threads; later ones are written by
 /// [`Advance`](super::Advance).
@@ -19,28 +17,15 @@ pub struct Ask {
     pub low: u32,
 }
 
-impl Kernel for Ask {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("ask for first nodes", self.threads)
+kernel! {
+    Ask -> (), |kernel, spu|
+    shape: Shape::new("ask for first nodes", kernel.threads);
+    blocks: {
+        input states[NODE_BYTES; kernel.threads];
+        output list[PAIR_BYTES; kernel.threads.div_ceil(2)];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("states", self.states, self.threads, NODE_BYTES),
-            Block::output("list", self.list, self.threads.div_ceil(2), Bytes(16)),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        let threads = spu.ila(self.threads);
-        write_list(spu, (self.states, self.list), self.low, threads);
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    run: {
+        let threads = spu.ila(kernel.threads);
+        write_list(spu, (kernel.states, kernel.list), kernel.low, threads);
+    };
 }

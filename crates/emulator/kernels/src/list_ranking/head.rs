@@ -1,9 +1,8 @@
 //! The sum by which the head of a list is found.
 
-use super::{NODE_BYTES, NODES_PER_GROUP, STEP};
+use super::{GROUP_BYTES, NODES_PER_GROUP, STEP};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
 /// Adds the successors of nodes to a sum. Every node but the head is somebody's successor, so the sum
 /// of all numbers less that of all successors is the head's number, modulo 2^32.
@@ -17,23 +16,19 @@ pub struct SuccessorSum {
     pub sum: LocalAddress,
 }
 
-impl Kernel for SuccessorSum {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("sum successors", self.groups)
+kernel! {
+    SuccessorSum -> (), |kernel, spu|
+    shape: Shape::new("sum successors", kernel.groups);
+    blocks: {
+        input nodes[GROUP_BYTES; kernel.groups];
+        output sum[Bytes(16); 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        let group = Bytes(u64::from(NODES_PER_GROUP) * NODE_BYTES.0);
-        vec![
-            Block::input("nodes", self.nodes, self.groups, group),
-            Block::output("sum", self.sum, 1, Bytes(16)),
-        ]
-    }
-
+impl SuccessorSum {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let mut sum = spu.lqa(self.sum);
         let mut at = spu.ila(self.nodes.0);
         let mut left = spu.ila(self.groups);
@@ -58,10 +53,5 @@ impl Kernel for SuccessorSum {
             }
         }
         spu.stqa(sum, self.sum);
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

@@ -1,9 +1,8 @@
 //! What is to be done when threads have ended.
 
-use super::{NODE_BYTES, STEP, goes_on, words, write_list};
+use super::{NODE_BYTES, PAIR_BYTES, STEP, goes_on, words, write_list};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Quadword, Shape, Spu};
+use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};
 
 /// Takes the threads out of a list that have ended in the last turn: notes what came of their
 /// sublists, clears what is left of their buffers, closes the gaps among the states, and writes the
@@ -70,25 +69,21 @@ impl Retire {
     }
 }
 
-impl Kernel for Retire {
-    type Output = u32;
-
-    fn shape(&self) -> Shape {
-        Shape { branches: Branches::OnData, ..Shape::new("retire threads", self.threads) }
+kernel! {
+    Retire -> u32, |kernel, spu|
+    shape: Shape { branches: Branches::OnData, ..Shape::new("retire threads", kernel.threads) };
+    blocks: {
+        output states[NODE_BYTES; kernel.threads];
+        input fetched[NODE_BYTES; kernel.threads];
+        output list[PAIR_BYTES; kernel.threads.div_ceil(2)];
+        input room[Bytes(16); 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        let pairs = self.threads.div_ceil(2);
-        vec![
-            Block::output("states", self.states, self.threads, NODE_BYTES),
-            Block::input("fetched", self.fetched, self.threads, NODE_BYTES),
-            Block::output("list", self.list, pairs, Bytes(16)),
-            Block::input("room", self.room, 1, Bytes(16)),
-        ]
-    }
-
+impl Retire {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> u32 {
+    fn instructions<S: Spu>(&self, spu: &mut S) -> u32 {
         let behind = STEP as u32 * (self.threads - 1);
         let mut at = spu.ila(self.states.0 + behind);
         let mut fetched = spu.ila(self.fetched.0 + behind);
@@ -121,10 +116,5 @@ impl Kernel for Retire {
             write_list(spu, (self.states, self.list), self.low, threads);
         }
         spu.value(threads).preferred()
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = u32> {
-        self
     }
 }

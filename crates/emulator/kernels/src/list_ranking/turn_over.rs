@@ -1,9 +1,8 @@
 //! What is to be done when the buffers of records are full.
 
-use super::{NODE_BYTES, STEP, words};
+use super::{NODE_BYTES, PAIR_BYTES, STEP, words};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Compiler, Kernel, LocalAddress, Quadword, Shape, Spu};
+use mmgp_spu::{LocalAddress, Quadword, Shape, Spu};
 
 /// Writes the DMA list by which buffers of records go to main memory, and gives the threads that go
 /// on the other set of buffers.
@@ -34,25 +33,21 @@ impl TurnOver {
     }
 }
 
-impl Kernel for TurnOver {
-    type Output = ();
-
-    /// The loops turn as often as there are buffers and threads, of which there are at most 1,024.
-    fn shape(&self) -> Shape {
-        let turns = self.buffers << 16 | self.threads;
-        Shape { compiler: Compiler::LIST_SCHEDULING, ..Shape::new("turn buffers over", turns) }
+// The loops turn as often as there are buffers and threads, of which there are at most 1,024.
+kernel! {
+    TurnOver -> (), |kernel, spu|
+    shape: Shape::new("turn buffers over", kernel.buffers << 16 | kernel.threads);
+    blocks: {
+        output states[NODE_BYTES; kernel.threads];
+        output list[PAIR_BYTES; kernel.buffers.div_ceil(2)];
+        output room[Bytes(16); 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::output("states", self.states, self.threads, NODE_BYTES),
-            Block::output("list", self.list, self.buffers.div_ceil(2), Bytes(16)),
-            Block::output("room", self.room, 1, Bytes(16)),
-        ]
-    }
-
+impl TurnOver {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let (bytes, low) = (self.bytes(), self.low);
         let room = spu.ila(self.records);
         spu.stqa(room, self.room);
@@ -94,10 +89,5 @@ impl Kernel for TurnOver {
                 }
             }
         }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

@@ -1,13 +1,13 @@
 //! The log-likelihood of a block of patterns.
 
+use super::named;
 use super::{
     COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, SCALING_EXPONENT, VECTOR_BYTES_PER_GROUP, Version,
     WEIGHT_BYTES_PER_GROUP, naive,
 };
 use crate::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES, TABLE_BYTES};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Quadword, Shape, Spu, Unfused};
+use mmgp_spu::{LocalAddress, Quadword, Spu};
 
 /// `sum_i w_i (ln(sum_j f_j root_ij) - 256 count_i ln 2)`; the layout is described in the
 /// [module](super), the logarithm in [`logarithm`](crate::logarithm).
@@ -62,43 +62,18 @@ struct Constants<R> {
     counts_of_pair: [R; 2],
 }
 
-impl Kernel for LikelihoodSum {
-    type Output = f64;
-
-    fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "likelihood sum, naive",
-            Version::Unfused => "likelihood sum, 2006",
-            Version::Tuned => "likelihood sum",
-        };
-        self.version.shape(name, self.groups)
+kernel! {
+    LikelihoodSum -> f64, |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "likelihood sum"), kernel.groups);
+    blocks: {
+        input root[VECTOR_BYTES_PER_GROUP; kernel.groups];
+        input counts[COUNT_BYTES_PER_GROUP; kernel.groups];
+        input weights[WEIGHT_BYTES_PER_GROUP; kernel.groups];
+        input frequencies[FREQUENCY_BYTES; 1];
+        input table[TABLE_BYTES; 1];
+        output result[Bytes(16); 1];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let groups = self.groups;
-        vec![
-            Block::input("root", self.root, groups, VECTOR_BYTES_PER_GROUP),
-            Block::input("counts", self.counts, groups, COUNT_BYTES_PER_GROUP),
-            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
-            Block::input("frequencies", self.frequencies, 1, FREQUENCY_BYTES),
-            Block::input("table", self.table, 1, TABLE_BYTES),
-            Block::output("result", self.result, 1, Bytes(16)),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> f64 {
-        match self.version {
-            Version::Naive => naive::likelihood_sum(spu, self),
-            Version::Unfused => tuned(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = f64> {
-        self
-    }
+    versions: naive::likelihood_sum, tuned;
 }
 
 /// The tuned version.

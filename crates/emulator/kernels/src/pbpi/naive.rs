@@ -9,13 +9,13 @@
 //! *Deviations* from the tuned kernels, beside rounding: a denormal is scaled like any other number;
 //! a pattern of weight 0 is left out by a branch.
 
-use super::product::Child;
+use super::product::{Child, Product};
 use super::{LikelihoodSum, PATTERNS_PER_GROUP, TipVectors};
 use crate::scalar::{
     all_below_threshold, constant, entrywise_product, load, load_byte, load_vector, load_word,
     logarithm, matrix_times_vector, scale_up, store_vector, store_word, word_to_double,
 };
-use mmgp_spu::{LocalAddress, Spu};
+use mmgp_spu::Spu;
 
 /// ln 2^-256.
 const LN_OF_SCALING: f64 = -256.0 * std::f64::consts::LN_2;
@@ -52,16 +52,13 @@ impl<R: Copy> Walk<R> {
     }
 }
 
-/// Combines `groups` groups of the children, of which there are two or three, into `out` and
-/// `out_counts`.
+/// Combines the children, of which there are two or three.
 #[inline(always)]
 pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
     spu: &mut S,
-    groups: u32,
-    children: [Child; CHILDREN],
-    out: LocalAddress,
-    out_counts: LocalAddress,
+    product: Product<CHILDREN>,
 ) {
+    let Product { groups, children, out, out_counts } = product;
     const { assert!(CHILDREN == 2 || CHILDREN == 3) };
     let mut left = spu.ila(PATTERNS_PER_GROUP * groups);
     if spu.brz(left) {

@@ -1,9 +1,8 @@
 //! The vectors of an inner node from those of its two children.
 
-use super::product::{Child, product_of_children};
-use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use super::product::{Child, Product, product_of_children};
+use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
+use mmgp_spu::LocalAddress;
 
 /// `out_j = (sum_k Pl_jk l_k) (sum_k Pr_jk r_k)` for each pattern, scaled; layout and scaling are
 /// described in the [module](super).
@@ -42,56 +41,28 @@ pub struct NodeUpdate {
     pub out_counts: LocalAddress,
 }
 
-impl Kernel for NodeUpdate {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "node update, naive",
-            Version::Unfused => "node update, 2006",
-            Version::Tuned => "node update",
-        };
-        self.version.shape(name, self.groups)
+kernel! {
+    NodeUpdate -> (), |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "node update"), kernel.groups);
+    blocks: {
+        input left_matrix[MATRIX_BYTES; 1];
+        input right_matrix[MATRIX_BYTES; 1];
+        input left[VECTOR_BYTES_PER_GROUP; kernel.groups];
+        input right[VECTOR_BYTES_PER_GROUP; kernel.groups];
+        output out[VECTOR_BYTES_PER_GROUP; kernel.groups];
+        input left_counts[COUNT_BYTES_PER_GROUP; kernel.groups];
+        input right_counts[COUNT_BYTES_PER_GROUP; kernel.groups];
+        output out_counts[COUNT_BYTES_PER_GROUP; kernel.groups];
     }
+    versions: naive::product_of_children, product_of_children, of kernel.product();
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        let groups = self.groups;
-        let vectors = |name, at| Block::input(name, at, groups, VECTOR_BYTES_PER_GROUP);
-        let counts = |name, at| Block::input(name, at, groups, COUNT_BYTES_PER_GROUP);
-        vec![
-            Block::input("left_matrix", self.left_matrix, 1, MATRIX_BYTES),
-            Block::input("right_matrix", self.right_matrix, 1, MATRIX_BYTES),
-            vectors("left", self.left),
-            vectors("right", self.right),
-            Block::output("out", self.out, groups, VECTOR_BYTES_PER_GROUP),
-            counts("left_counts", self.left_counts),
-            counts("right_counts", self.right_counts),
-            Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        let left = Child { matrix: self.left_matrix, vectors: self.left, counts: self.left_counts };
-        let right =
-            Child { matrix: self.right_matrix, vectors: self.right, counts: self.right_counts };
-        let children = [left, right];
-        match self.version {
-            Version::Naive => {
-                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
-            }
-            Version::Unfused => {
-                let spu = &mut Unfused::new(spu);
-                product_of_children(spu, self.groups, children, self.out, self.out_counts);
-            }
-            Version::Tuned => {
-                product_of_children(spu, self.groups, children, self.out, self.out_counts);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
+impl NodeUpdate {
+    fn product(&self) -> Product<2> {
+        let (matrix, vectors, counts) = (self.left_matrix, self.left, self.left_counts);
+        let left = Child { matrix, vectors, counts };
+        let (matrix, vectors, counts) = (self.right_matrix, self.right, self.right_counts);
+        let children = [left, Child { matrix, vectors, counts }];
+        Product { groups: self.groups, children, out: self.out, out_counts: self.out_counts }
     }
 }

@@ -25,6 +25,15 @@ pub(super) struct Child {
     pub(super) counts: LocalAddress,
 }
 
+/// What is combined.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Product<const CHILDREN: usize> {
+    pub(super) groups: u32,
+    pub(super) children: [Child; CHILDREN],
+    pub(super) out: LocalAddress,
+    pub(super) out_counts: LocalAddress,
+}
+
 /// The patterns of one group.
 const PATTERNS: usize = super::PATTERNS_PER_GROUP as usize;
 
@@ -108,16 +117,13 @@ impl<R: Copy> Walk<R> {
     }
 }
 
-/// Combines `groups` groups of the children, of which there are two or three, into `out` and
-/// `out_counts`.
+/// Combines the children, of which there are two or three.
 #[inline(always)]
 pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
     spu: &mut S,
-    groups: u32,
-    children: [Child; CHILDREN],
-    out: LocalAddress,
-    out_counts: LocalAddress,
+    product: Product<CHILDREN>,
 ) {
+    let Product { groups, children, out, out_counts } = product;
     const { assert!(CHILDREN == 2 || CHILDREN == 3) };
     let mut left = spu.ila(groups);
     if spu.brz(left) {

@@ -1,9 +1,10 @@
 //! The vectors of the root, which has three neighbours because the tree is unrooted.
 
-use super::product::{Child, product_of_children};
-use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
+use super::product::{Child, Product, product_of_children};
+use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
+use mmgp_base::units::Bytes;
+use mmgp_spu::LocalAddress;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `out_j = (sum_k Pa_jk a_k) (sum_k Pb_jk b_k) (sum_k Pc_jk c_k)` for each pattern, scaled; layout
 /// and scaling are described in the [module](super).
@@ -32,53 +33,31 @@ pub struct RootProduct {
     pub out_counts: LocalAddress,
 }
 
-impl Kernel for RootProduct {
-    type Output = ();
+kernel! {
+    RootProduct -> (), |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "root product"), kernel.groups);
+    blocks: {
+        each = kernel.matrices.map(|at| Block::input("matrices", at, 1, MATRIX_BYTES));
+        each = kernel.of_groups("vectors", kernel.vectors, VECTOR_BYTES_PER_GROUP);
+        output out[VECTOR_BYTES_PER_GROUP; kernel.groups];
+        each = kernel.of_groups("counts", kernel.counts, COUNT_BYTES_PER_GROUP);
+        output out_counts[COUNT_BYTES_PER_GROUP; kernel.groups];
+    }
+    versions: naive::product_of_children, product_of_children, of kernel.product();
+}
 
-    fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "root product, naive",
-            Version::Unfused => "root product, 2006",
-            Version::Tuned => "root product",
-        };
-        self.version.shape(name, self.groups)
+impl RootProduct {
+    /// Blocks of the neighbours, of so many bytes a group.
+    fn of_groups(&self, name: &'static str, at: [LocalAddress; 3], each: Bytes) -> [Block; 3] {
+        at.map(|at| Block::input(name, at, self.groups, each))
     }
 
-    fn blocks(&self) -> Vec<Block> {
-        let groups = self.groups;
-        let input = |name, count, each| move |at| Block::input(name, at, count, each);
-        let mut blocks = Vec::with_capacity(11);
-        blocks.extend(self.matrices.map(input("matrices", 1, MATRIX_BYTES)));
-        blocks.extend(self.vectors.map(input("vectors", groups, VECTOR_BYTES_PER_GROUP)));
-        blocks.push(Block::output("out", self.out, groups, VECTOR_BYTES_PER_GROUP));
-        blocks.extend(self.counts.map(input("counts", groups, COUNT_BYTES_PER_GROUP)));
-        blocks.push(Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP));
-        blocks
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        let children = std::array::from_fn::<_, 3, _>(|i| Child {
-            matrix: self.matrices[i],
-            vectors: self.vectors[i],
-            counts: self.counts[i],
+    fn product(&self) -> Product<3> {
+        let children = [0, 1, 2].map(|child| Child {
+            matrix: self.matrices[child],
+            vectors: self.vectors[child],
+            counts: self.counts[child],
         });
-        match self.version {
-            Version::Naive => {
-                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
-            }
-            Version::Unfused => {
-                let spu = &mut Unfused::new(spu);
-                product_of_children(spu, self.groups, children, self.out, self.out_counts);
-            }
-            Version::Tuned => {
-                product_of_children(spu, self.groups, children, self.out, self.out_counts);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
+        Product { groups: self.groups, children, out: self.out, out_counts: self.out_counts }
     }
 }

@@ -1,9 +1,9 @@
 //! The vectors of a tip from the codes of its residues.
 
-use super::{CODE_BYTES_PER_GROUP, TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
+use super::{CODE_BYTES_PER_GROUP, TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Quadword, Shape, Spu};
+use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};
 
 /// `out_j = 1` where the code of the pattern allows state j, else 0; the layout is described in the
 /// [module](super). A tip is never scaled, so its counts are zeros that somebody else keeps.
@@ -44,42 +44,28 @@ const fn low_byte(byte: u32) -> Quadword {
     Quadword::from_words([0x8080_8000 | byte; 4])
 }
 
-impl Kernel for TipVectors {
-    type Output = ();
-
-    /// No version branches on the codes.
-    fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "tip vectors, naive",
-            Version::Unfused => "tip vectors, 2006",
-            Version::Tuned => "tip vectors",
-        };
-        Shape { branches: Branches::OnShape, ..self.version.shape(name, self.groups) }
+// No version branches on the codes.
+kernel! {
+    TipVectors -> (), |kernel, spu|
+    shape: Shape {
+        branches: Branches::OnShape,
+        ..kernel.version.shape(named!(kernel, "tip vectors"), kernel.groups)
+    };
+    blocks: {
+        each = [kernel.codes_loaded()];
+        input tip_table[TIP_TABLE_BYTES; 1];
+        output out[VECTOR_BYTES_PER_GROUP; kernel.groups];
     }
+    versions: naive::tip_vectors, unfused and tuned;
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        // The SPU loads whole quadwords.
+impl TipVectors {
+    /// The codes with what lies beside them: the SPU loads whole quadwords.
+    fn codes_loaded(&self) -> Block {
         let begin = self.codes.0 / 16 * 16;
         let end = self.codes.0 + self.groups * CODE_BYTES_PER_GROUP.0 as u32;
-        let codes = Bytes(u64::from(end.next_multiple_of(16) - begin));
-        vec![
-            Block::input("codes", LocalAddress(begin), 1, codes),
-            Block::input("tip_table", self.tip_table, 1, TIP_TABLE_BYTES),
-            Block::output("out", self.out, self.groups, VECTOR_BYTES_PER_GROUP),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::tip_vectors(spu, self),
-            Version::Unfused | Version::Tuned => tuned(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
+        let bytes = Bytes(u64::from(end.next_multiple_of(16) - begin));
+        Block::input("codes", LocalAddress(begin), 1, bytes)
     }
 }
 

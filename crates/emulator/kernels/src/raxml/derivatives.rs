@@ -2,11 +2,10 @@
 
 use super::{
     End, Ends, FACTOR_BYTES, MODEL_BYTES, Rates, TABLES_BYTES, Version, WEIGHT_BYTES_PER_GROUP,
-    blocks_of_ends, naive, named, tuned,
+    blocks_of_ends, naive, named, named_by_ends, tuned,
 };
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use mmgp_spu::{Branches, LocalAddress, Shape};
 
 /// `s = x^p x^q`, entry by entry, of the vectors of the ends of a branch (a tip has the same vector
 /// in each category). Scaling counts do not matter, as they cancel.
@@ -26,47 +25,21 @@ pub struct SumTable {
     pub out: LocalAddress,
 }
 
-impl Kernel for SumTable {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        use Ends::{InnerInner, TipInner, TipTip};
-        use Rates::{Cat, Gamma};
-        let name = match (self.rates, Ends::of(self.ends)) {
-            (Gamma, TipTip) => named!(self.version, "sum table, GAMMA, tip/tip"),
-            (Gamma, TipInner) => named!(self.version, "sum table, GAMMA, tip/inner"),
-            (Gamma, InnerInner) => named!(self.version, "sum table, GAMMA, inner/inner"),
-            (Cat, TipTip) => named!(self.version, "sum table, CAT, tip/tip"),
-            (Cat, TipInner) => named!(self.version, "sum table, CAT, tip/inner"),
-            (Cat, InnerInner) => named!(self.version, "sum table, CAT, inner/inner"),
-        };
-        Shape { branches: Branches::OnShape, ..self.version.shape(name, self.groups) }
+kernel! {
+    SumTable -> (), |kernel, spu|
+    shape: Shape {
+        branches: Branches::OnShape,
+        ..kernel.version.shape(
+            named_by_ends!(kernel, Ends::of(kernel.ends), "sum table"),
+            kernel.groups,
+        )
+    };
+    blocks: {
+        each = blocks_of_ends(kernel.ends, kernel.rates, kernel.groups);
+        input model[MODEL_BYTES; 1];
+        output out[kernel.rates.vector_bytes_per_group(); kernel.groups];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let mut blocks = blocks_of_ends(self.ends, self.rates, self.groups);
-        blocks.push(Block::input("model", self.model, 1, MODEL_BYTES));
-        blocks.push(Block::output(
-            "out",
-            self.out,
-            self.groups,
-            self.rates.vector_bytes_per_group(),
-        ));
-        blocks
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::sum_table(spu, self),
-            Version::Unfused | Version::Tuned => tuned::sum_table(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::sum_table, unfused and tuned::sum_table;
 }
 
 /// `e = exp(rho_c lambda_l u)`, `(rho_c lambda_l) e` and `(rho_c lambda_l)^2 e` with u = ln z, as
@@ -87,35 +60,16 @@ pub struct NewtonFactors {
     pub tables: LocalAddress,
 }
 
-impl Kernel for NewtonFactors {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = named!(self.version, "Newton factors");
-        self.version.shape(name, self.category_count)
+kernel! {
+    NewtonFactors -> (), |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "Newton factors", ", tuned"), kernel.category_count);
+    blocks: {
+        input model[MODEL_BYTES; 1];
+        input branch[Bytes(16); 1];
+        input tables[TABLES_BYTES; 1];
+        output out[FACTOR_BYTES; kernel.category_count];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("model", self.model, 1, MODEL_BYTES),
-            Block::input("branch", self.branch, 1, Bytes(16)),
-            Block::input("tables", self.tables, 1, TABLES_BYTES),
-            Block::output("out", self.out, self.category_count, FACTOR_BYTES),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::newton_factors(spu, self),
-            Version::Unfused | Version::Tuned => tuned::newton_factors(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::newton_factors, unfused and tuned::newton_factors;
 }
 
 /// Adds the derivatives of `sum over i of w_i ln S0_i` by u = ln z to `result`, where with the
@@ -150,41 +104,22 @@ pub struct Derivatives {
     pub result: LocalAddress,
 }
 
-impl Kernel for Derivatives {
-    /// g and h, as they stand in `result`.
-    type Output = [f64; 2];
-
-    fn shape(&self) -> Shape {
-        let name = match self.rates {
-            Rates::Gamma => named!(self.version, "derivatives, GAMMA"),
-            Rates::Cat => named!(self.version, "derivatives, CAT"),
-        };
-        self.version.shape(name, self.groups)
+// It returns g and h, as they stand in `result`.
+kernel! {
+    Derivatives -> [f64; 2], |kernel, spu|
+    shape: kernel.version.shape(
+        match kernel.rates {
+            Rates::Gamma => named!(kernel, "derivatives, GAMMA", ", tuned"),
+            Rates::Cat => named!(kernel, "derivatives, CAT", ", tuned"),
+        },
+        kernel.groups,
+    );
+    blocks: {
+        input sums[kernel.rates.vector_bytes_per_group(); kernel.groups];
+        input factors[FACTOR_BYTES; kernel.category_count];
+        input weights[WEIGHT_BYTES_PER_GROUP; kernel.groups];
+        output result[Bytes(16); 1];
+        each = kernel.rates.categories(kernel.categories, kernel.groups);
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let (groups, vector_bytes) = (self.groups, self.rates.vector_bytes_per_group());
-        let mut blocks = vec![
-            Block::input("sums", self.sums, groups, vector_bytes),
-            Block::input("factors", self.factors, self.category_count, FACTOR_BYTES),
-            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
-            Block::output("result", self.result, 1, Bytes(16)),
-        ];
-        blocks.extend(self.rates.categories(self.categories, groups));
-        blocks
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> [f64; 2] {
-        match self.version {
-            Version::Naive => naive::derivatives(spu, self),
-            Version::Unfused => tuned::derivatives(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned::derivatives(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = [f64; 2]> {
-        self
-    }
+    versions: naive::derivatives, tuned::derivatives;
 }

@@ -2,11 +2,10 @@
 
 use super::{
     DIAGONAL_BYTES, End, Ends, MODEL_BYTES, Rates, TABLES_BYTES, TERM_BYTES_PER_GROUP, Version,
-    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, naive, named, tuned,
+    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, naive, named, named_by_ends, tuned,
 };
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use mmgp_spu::LocalAddress;
 
 /// `d_cl = exp(rho_c lambda_l ln z)` for each category c of rate rho_c, as `[category][l]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,35 +24,16 @@ pub struct Diagonal {
     pub tables: LocalAddress,
 }
 
-impl Kernel for Diagonal {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = named!(self.version, "diagonal");
-        self.version.shape(name, self.category_count)
+kernel! {
+    Diagonal -> (), |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "diagonal", ", tuned"), kernel.category_count);
+    blocks: {
+        input model[MODEL_BYTES; 1];
+        input branch[Bytes(16); 1];
+        input tables[TABLES_BYTES; 1];
+        output out[DIAGONAL_BYTES; kernel.category_count];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("model", self.model, 1, MODEL_BYTES),
-            Block::input("branch", self.branch, 1, Bytes(16)),
-            Block::input("tables", self.tables, 1, TABLES_BYTES),
-            Block::output("out", self.out, self.category_count, DIAGONAL_BYTES),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::diagonal(spu, self),
-            Version::Unfused | Version::Tuned => tuned::diagonal(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::diagonal, unfused and tuned::diagonal;
 }
 
 /// Adds `sum over i of w_i term_i` to lane 0 of `result`, with x^p and x^q the vectors of the ends
@@ -93,63 +73,25 @@ pub struct Evaluate {
     pub result: LocalAddress,
 }
 
-impl Kernel for Evaluate {
-    /// The sum, as it stands in `result`.
-    type Output = f64;
-
-    fn shape(&self) -> Shape {
-        use Ends::{InnerInner, TipInner, TipTip};
-        use Rates::{Cat, Gamma};
-        let name = match (self.rates, Ends::of(self.ends), self.terms) {
-            (Gamma, TipTip, None) => named!(self.version, "evaluate, GAMMA, tip/tip"),
-            (Gamma, TipTip, Some(_)) => named!(self.version, "evaluate with terms, GAMMA, tip/tip"),
-            (Gamma, TipInner, None) => named!(self.version, "evaluate, GAMMA, tip/inner"),
-            (Gamma, TipInner, Some(_)) => {
-                named!(self.version, "evaluate with terms, GAMMA, tip/inner")
-            }
-            (Gamma, InnerInner, None) => named!(self.version, "evaluate, GAMMA, inner/inner"),
-            (Gamma, InnerInner, Some(_)) => {
-                named!(self.version, "evaluate with terms, GAMMA, inner/inner")
-            }
-            (Cat, TipTip, None) => named!(self.version, "evaluate, CAT, tip/tip"),
-            (Cat, TipTip, Some(_)) => named!(self.version, "evaluate with terms, CAT, tip/tip"),
-            (Cat, TipInner, None) => named!(self.version, "evaluate, CAT, tip/inner"),
-            (Cat, TipInner, Some(_)) => named!(self.version, "evaluate with terms, CAT, tip/inner"),
-            (Cat, InnerInner, None) => named!(self.version, "evaluate, CAT, inner/inner"),
-            (Cat, InnerInner, Some(_)) => {
-                named!(self.version, "evaluate with terms, CAT, inner/inner")
-            }
-        };
-        self.version.shape(name, self.groups)
+// It returns the sum, as it stands in `result`.
+kernel! {
+    Evaluate -> f64, |kernel, spu|
+    shape: kernel.version.shape(
+        match kernel.terms {
+            None => named_by_ends!(kernel, Ends::of(kernel.ends), "evaluate"),
+            Some(_) => named_by_ends!(kernel, Ends::of(kernel.ends), "evaluate with terms"),
+        },
+        kernel.groups,
+    );
+    blocks: {
+        each = blocks_of_ends(kernel.ends, kernel.rates, kernel.groups);
+        input model[MODEL_BYTES; 1];
+        input diagonal[DIAGONAL_BYTES; kernel.category_count];
+        input weights[WEIGHT_BYTES_PER_GROUP; kernel.groups];
+        input tables[TABLES_BYTES; 1];
+        output result[Bytes(16); 1];
+        each = kernel.rates.categories(kernel.categories, kernel.groups);
+        each = kernel.terms.map(|at| Block::output("terms", at, kernel.groups, TERM_BYTES_PER_GROUP));
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let groups = self.groups;
-        let mut blocks = blocks_of_ends(self.ends, self.rates, groups);
-        blocks.extend([
-            Block::input("model", self.model, 1, MODEL_BYTES),
-            Block::input("diagonal", self.diagonal, self.category_count, DIAGONAL_BYTES),
-            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
-            Block::input("tables", self.tables, 1, TABLES_BYTES),
-            Block::output("result", self.result, 1, Bytes(16)),
-        ]);
-        blocks.extend(self.rates.categories(self.categories, groups));
-        let terms = |terms| Block::output("terms", terms, groups, TERM_BYTES_PER_GROUP);
-        blocks.extend(self.terms.map(terms));
-        blocks
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> f64 {
-        match self.version {
-            Version::Naive => naive::evaluate(spu, self),
-            Version::Unfused => tuned::evaluate(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned::evaluate(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = f64> {
-        self
-    }
+    versions: naive::evaluate, tuned::evaluate;
 }

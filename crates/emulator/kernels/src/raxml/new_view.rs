@@ -3,11 +3,11 @@
 mod host;
 
 use super::{
-    CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, MATRIX_BYTES, MODEL_BYTES, Rates,
-    TIP_PRODUCT_BYTES, Version, naive, named, tuned,
+    CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, End, Ends, MATRIX_BYTES, MODEL_BYTES, Rates,
+    TIP_PRODUCT_BYTES, Version, naive, named, named_by_ends, tuned,
 };
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, LocalStore, Shape, Spu, Unfused};
+use mmgp_spu::{Branches, LocalAddress, Shape};
 
 /// A child of [`NewView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,17 @@ pub enum Child {
         /// The matrices of its branch, from [`Transition`](super::Transition).
         matrices: LocalAddress,
     },
+}
+
+impl Child {
+    /// The child without its tables.
+    #[inline(always)]
+    pub(super) const fn end(self) -> End {
+        match self {
+            Self::Tip { codes, .. } => End::Tip { codes },
+            Self::Inner { vectors, counts, .. } => End::Inner { vectors, counts },
+        }
+    }
 }
 
 /// For each pattern and category, with the matrices of the category:
@@ -90,54 +101,27 @@ impl NewView {
     }
 }
 
-impl Kernel for NewView {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        use Child::{Inner, Tip};
-        use Rates::{Cat, Gamma};
-        let name = match (self.rates, self.left, self.right) {
-            (Gamma, Tip { .. }, Tip { .. }) => named!(self.version, "newview, GAMMA, tip/tip"),
-            (Gamma, Tip { .. }, _) => named!(self.version, "newview, GAMMA, tip/inner"),
-            (Gamma, Inner { .. }, _) => named!(self.version, "newview, GAMMA, inner/inner"),
-            (Cat, Tip { .. }, Tip { .. }) => named!(self.version, "newview, CAT, tip/tip"),
-            (Cat, Tip { .. }, _) => named!(self.version, "newview, CAT, tip/inner"),
-            (Cat, Inner { .. }, _) => named!(self.version, "newview, CAT, inner/inner"),
-        };
-        let branches = match self.right {
+kernel! {
+    NewView -> (), |kernel, spu|
+    shape: Shape {
+        branches: match kernel.right {
             // Nothing is scaled.
             Child::Tip { .. } => Branches::OnShape,
-            Child::Inner { .. } => self.version.branches(),
-        };
-        Shape { branches, ..self.version.shape(name, self.groups) }
+            Child::Inner { .. } => kernel.version.branches(),
+        },
+        ..kernel.version.shape(
+            named_by_ends!(kernel, Ends::of([kernel.left, kernel.right].map(Child::end)), "newview"),
+            kernel.groups,
+        )
+    };
+    on host: host::run;
+    blocks: {
+        input model[MODEL_BYTES; 1];
+        each = kernel.blocks_of(kernel.left);
+        each = kernel.blocks_of(kernel.right);
+        each = kernel.rates.categories(kernel.categories, kernel.groups);
+        output out[kernel.rates.vector_bytes_per_group(); kernel.groups];
+        output out_counts[COUNT_BYTES_PER_GROUP; kernel.groups];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let (groups, vector_bytes) = (self.groups, self.rates.vector_bytes_per_group());
-        let mut blocks = vec![Block::input("model", self.model, 1, MODEL_BYTES)];
-        blocks.extend([self.left, self.right].into_iter().flat_map(|child| self.blocks_of(child)));
-        blocks.extend(self.rates.categories(self.categories, groups));
-        blocks.push(Block::output("out", self.out, groups, vector_bytes));
-        blocks.push(Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP));
-        blocks
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::new_view(spu, self),
-            Version::Unfused => tuned::new_view(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned::new_view(spu, self),
-        }
-    }
-
-    #[inline(always)]
-    fn run_on_host(&self, store: &mut LocalStore) -> Option<()> {
-        host::run(self, store).then_some(())
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::new_view, tuned::new_view;
 }

@@ -2,8 +2,7 @@
 
 use super::{TABLES_BYTES, Version, naive, named, tuned};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use mmgp_spu::LocalAddress;
 
 /// What a [`NewtonStep`] came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,32 +39,13 @@ pub struct NewtonStep {
     pub tables: LocalAddress,
 }
 
-impl Kernel for NewtonStep {
-    type Output = Progress;
-
-    fn shape(&self) -> Shape {
-        self.version.shape(named!(self.version, "Newton step"), 0)
+kernel! {
+    NewtonStep -> Progress, |kernel, spu|
+    shape: kernel.version.shape(named!(kernel, "Newton step", ", tuned"), 0);
+    blocks: {
+        input derivatives[Bytes(16); 1];
+        input tables[TABLES_BYTES; 1];
+        output branch[Bytes(16); 1];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("derivatives", self.derivatives, 1, Bytes(16)),
-            Block::input("tables", self.tables, 1, TABLES_BYTES),
-            Block::output("branch", self.branch, 1, Bytes(16)),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> Progress {
-        match self.version {
-            Version::Naive => naive::newton_step(spu, self),
-            Version::Unfused => tuned::newton_step(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned::newton_step(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = Progress> {
-        self
-    }
+    versions: naive::newton_step, tuned::newton_step;
 }

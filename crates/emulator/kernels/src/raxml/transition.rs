@@ -5,8 +5,7 @@ use super::{
     named, tuned,
 };
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use mmgp_spu::{Branches, LocalAddress, Shape};
 
 /// `left_jl = EI_jl exp(rho_c lambda_l ln z_left)` for each category c of rate rho_c, and `right`
 /// with z_right; stored as `[category][l][j]`, so that a product with a vector is four
@@ -29,37 +28,20 @@ pub struct Transition {
     pub tables: LocalAddress,
 }
 
-impl Kernel for Transition {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = named!(self.version, "transition matrices");
-        self.version.shape(name, self.category_count)
+kernel! {
+    Transition -> (), |kernel, spu|
+    shape: kernel.version.shape(
+        named!(kernel, "transition matrices", ", tuned"),
+        kernel.category_count,
+    );
+    blocks: {
+        input model[MODEL_BYTES; 1];
+        input branches[Bytes(16); 1];
+        input tables[TABLES_BYTES; 1];
+        output left[MATRIX_BYTES; kernel.category_count];
+        output right[MATRIX_BYTES; kernel.category_count];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let categories = self.category_count;
-        vec![
-            Block::input("model", self.model, 1, MODEL_BYTES),
-            Block::input("branches", self.branches, 1, Bytes(16)),
-            Block::input("tables", self.tables, 1, TABLES_BYTES),
-            Block::output("left", self.left, categories, MATRIX_BYTES),
-            Block::output("right", self.right, categories, MATRIX_BYTES),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::transition(spu, self),
-            Version::Unfused | Version::Tuned => tuned::transition(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::transition, unfused and tuned::transition;
 }
 
 /// For a child of newview that is a tip, with GAMMA: for each code its vector times the matrix of
@@ -76,33 +58,16 @@ pub struct TipProducts {
     pub out: LocalAddress,
 }
 
-impl Kernel for TipProducts {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = named!(self.version, "tip products");
-        Shape { branches: Branches::OnShape, ..self.version.shape(name, 0) }
+kernel! {
+    TipProducts -> (), |kernel, spu|
+    shape: Shape {
+        branches: Branches::OnShape,
+        ..kernel.version.shape(named!(kernel, "tip products", ", tuned"), 0)
+    };
+    blocks: {
+        input matrices[MATRIX_BYTES; GAMMA_CATEGORIES];
+        input model[MODEL_BYTES; 1];
+        output out[TIP_PRODUCT_BYTES; 1];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("matrices", self.matrices, GAMMA_CATEGORIES, MATRIX_BYTES),
-            Block::input("model", self.model, 1, MODEL_BYTES),
-            Block::output("out", self.out, 1, TIP_PRODUCT_BYTES),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match self.version {
-            Version::Naive => naive::tip_products(spu, self),
-            Version::Unfused => tuned::tip_products(&mut Unfused::new(spu), self),
-            Version::Tuned => tuned::tip_products(spu, self),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    versions: naive::tip_products, tuned::tip_products;
 }

@@ -3,8 +3,7 @@
 use super::{MATRIX_BYTES, TILES, TILES_BYTES};
 use crate::stores::store_turns;
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
 /// Sets a matrix to zero, as C is before the first product that is added to it.
 ///
@@ -18,29 +17,16 @@ pub struct Clear {
 /// Quadwords that a turn of [`Clear`] stores.
 const STORES: u32 = 16;
 
-impl Kernel for Clear {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("clear", 0)
-    }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![Block::output("out", self.out, 1, MATRIX_BYTES)]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+kernel! {
+    Clear -> (), |kernel, spu|
+    shape: Shape::new("clear", 0);
+    blocks: { output out[MATRIX_BYTES; 1]; }
+    run: {
         let zero = spu.il(0);
-        let at = spu.ila(self.out.0);
+        let at = spu.ila(kernel.out.0);
         let left = spu.ila(MATRIX_BYTES.0 as u32 / (16 * STORES));
         store_turns::<S, STORES>(spu, zero, at, left);
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    };
 }
 
 /// Makes the list of tiles of one product that of another, whose matrices lie elsewhere: to each
@@ -53,22 +39,19 @@ pub struct Retarget {
     pub tiles: LocalAddress,
 }
 
-impl Kernel for Retarget {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("sgemm tiles", 0)
+kernel! {
+    Retarget -> (), |kernel, spu|
+    shape: Shape::new("sgemm tiles", 0);
+    blocks: {
+        input first[Bytes(16); 1];
+        output tiles[TILES_BYTES; 1];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("first", self.first, 1, Bytes(16)),
-            Block::output("tiles", self.tiles, 1, TILES_BYTES),
-        ]
-    }
-
+impl Retarget {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let wanted = spu.lqa(self.first);
         let found = spu.lqa(self.tiles);
         let by = spu.sf(found, wanted);
@@ -78,10 +61,5 @@ impl Kernel for Retarget {
             let after = spu.a(before, by);
             spu.stqa(after, at);
         }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::stores::store_turns;
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
 /// Sets a face to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,19 +22,16 @@ impl Clear {
     }
 }
 
-impl Kernel for Clear {
-    type Output = ();
+kernel! {
+    Clear -> (), |kernel, spu|
+    shape: Shape::new("clear a face", kernel.quadwords());
+    blocks: { each = [Block::output("face", kernel.at, kernel.quadwords(), Bytes(16))]; }
+    run: kernel.instructions(spu);
+}
 
-    fn shape(&self) -> Shape {
-        Shape::new("clear a face", self.quadwords())
-    }
-
-    fn blocks(&self) -> Vec<Block> {
-        vec![Block::output("face", self.at, self.quadwords(), Bytes(16))]
-    }
-
+impl Clear {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let zero = spu.il(0);
         let (turns, rest) = (self.quadwords() / STORES, self.quadwords() % STORES);
         let mut at = spu.ila(self.at.0);
@@ -48,10 +44,5 @@ impl Kernel for Clear {
         at = spu.ai(at, 16 * rest as i16);
         let left = spu.ila(turns);
         store_turns::<S, STORES>(spu, zero, at, left);
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

@@ -1,8 +1,7 @@
 //! After a sweep: how far the flux is from the one before, and what is absorbed.
 
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
 use super::double::{FIRSTS, SECONDS, SIGNS, has_sign, is_zero};
 use super::{EXTERNAL_BYTES, MOMENTS_BYTES};
@@ -33,23 +32,20 @@ impl Error {
     }
 }
 
-impl Kernel for Error {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("take the error", self.cells)
+kernel! {
+    Error -> (), |kernel, spu|
+    shape: Shape::new("take the error", kernel.cells);
+    blocks: {
+        input flux[MOMENTS_BYTES; kernel.cells];
+        input external[EXTERNAL_BYTES; kernel.cells];
+        output sums[Bytes(16); 2];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::input("flux", self.flux, self.cells, MOMENTS_BYTES),
-            Block::input("external", self.external, self.cells, EXTERNAL_BYTES),
-            Block::output("sums", self.sums, 2, Bytes(16)),
-        ]
-    }
-
+impl Error {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let constants = Constants {
             reciprocal: Reciprocal::load(spu),
             firsts: spu.lqr(FIRSTS),
@@ -85,11 +81,6 @@ impl Kernel for Error {
         }
         spu.stqa(sums[0], self.sums);
         spu.stqa(sums[1], second);
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }
 

@@ -1,10 +1,9 @@
 //! What leaves over a face of the grid.
 
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{LocalAddress, Shape, Spu};
 
-use super::{face_bytes, pairs};
+use super::{face_bytes, named, pairs};
 
 /// Adds what flows out over a face to a running sum in the two lanes of a quadword:
 /// `sum += cosine w outflow`. The leakage is the sum of both lanes times the area of a cell's face.
@@ -78,38 +77,17 @@ impl Leakage {
     }
 }
 
-impl Kernel for Leakage {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        let name = match pairs(self.angles) {
-            1 => "add what leaks, one pair of angles",
-            2 => "add what leaks, two pairs of angles",
-            _ => "add what leaks, three pairs of angles",
-        };
-        Shape::new(name, self.elements)
+kernel! {
+    Leakage -> (), |kernel, spu|
+    shape: Shape::new(named!(kernel.angles, "add what leaks"), kernel.elements);
+    blocks: {
+        input face[face_bytes(kernel.angles); kernel.elements];
+        input weights[face_bytes(kernel.angles); 1];
+        output sum[Bytes(16); 1];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let element = face_bytes(self.angles);
-        vec![
-            Block::input("face", self.face, self.elements, element),
-            Block::input("weights", self.weights, 1, element),
-            Block::output("sum", self.sum, 1, Bytes(16)),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
-        match pairs(self.angles) {
-            1 => self.add::<S, 1>(spu),
-            2 => self.add::<S, 2>(spu),
-            _ => self.add::<S, 3>(spu),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
-    }
+    run: match pairs(kernel.angles) {
+        1 => kernel.add::<S, 1>(spu),
+        2 => kernel.add::<S, 2>(spu),
+        _ => kernel.add::<S, 3>(spu),
+    };
 }

@@ -4,11 +4,10 @@ mod fix_up;
 mod stages;
 
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
-use mmgp_spu::{BranchName, Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{BranchName, Branches, LocalAddress, Shape, Spu};
 use mmgp_sweep::{FixUp, Sign};
 
-use super::{MOMENTS_BYTES, TOTAL_BYTES, coefficients_bytes, face_bytes, pairs};
+use super::{MOMENTS_BYTES, TOTAL_BYTES, coefficients_bytes, face_bytes, named, pairs};
 use stages::{Constants, Estimate, Ready, Swept, Walk};
 
 /// Sweeps a line of cells for a block of angles of one octant; returns in how many cells and angles
@@ -84,54 +83,32 @@ pub struct Line {
 /// The branch at the end of the loop over cells.
 const AGAIN: BranchName = BranchName(1);
 
-impl Kernel for Line {
-    type Output = u32;
-
-    fn shape(&self) -> Shape {
-        let name = match (pairs(self.angles), self.fix_up) {
-            (1, FixUp::Off) => "sweep a line, one pair of angles",
-            (2, FixUp::Off) => "sweep a line, two pairs of angles",
-            (_, FixUp::Off) => "sweep a line, three pairs of angles",
-            (1, FixUp::On) => "sweep a line, one pair of angles, fix-ups",
-            (2, FixUp::On) => "sweep a line, two pairs of angles, fix-ups",
-            (_, FixUp::On) => "sweep a line, three pairs of angles, fix-ups",
-        };
-        let branches = match self.fix_up {
-            FixUp::On => Branches::OnData,
-            FixUp::Off => Branches::OnShape,
-        };
-        Shape { branches, ..Shape::new(name, self.cells) }
+kernel! {
+    Line -> u32, |kernel, spu|
+    shape: match kernel.fix_up {
+        FixUp::Off => Shape::new(named!(kernel.angles, "sweep a line"), kernel.cells),
+        FixUp::On => Shape {
+            branches: Branches::OnData,
+            ..Shape::new(named!(kernel.angles, "sweep a line", ", fix-ups"), kernel.cells)
+        },
+    };
+    blocks: {
+        input total[TOTAL_BYTES; kernel.cells];
+        input source[MOMENTS_BYTES; kernel.cells];
+        output flux[MOMENTS_BYTES; kernel.cells];
+        output i_face[face_bytes(kernel.angles); 1];
+        output j_face[face_bytes(kernel.angles); kernel.cells];
+        output k_face[face_bytes(kernel.angles); kernel.cells];
+        input coefficients[coefficients_bytes(kernel.angles); 1];
     }
-
-    fn blocks(&self) -> Vec<Block> {
-        let element = face_bytes(self.angles);
-        vec![
-            Block::input("total", self.total, self.cells, TOTAL_BYTES),
-            Block::input("source", self.source, self.cells, MOMENTS_BYTES),
-            Block::output("flux", self.flux, self.cells, MOMENTS_BYTES),
-            Block::output("i_face", self.i_face, 1, element),
-            Block::output("j_face", self.j_face, self.cells, element),
-            Block::output("k_face", self.k_face, self.cells, element),
-            Block::input("coefficients", self.coefficients, 1, coefficients_bytes(self.angles)),
-        ]
-    }
-
-    #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) -> u32 {
-        match (pairs(self.angles), self.fix_up) {
-            (1, FixUp::Off) => self.sweep::<S, 1, false>(spu),
-            (2, FixUp::Off) => self.sweep::<S, 2, false>(spu),
-            (_, FixUp::Off) => self.sweep::<S, 3, false>(spu),
-            (1, FixUp::On) => self.sweep::<S, 1, true>(spu),
-            (2, FixUp::On) => self.sweep::<S, 2, true>(spu),
-            (_, FixUp::On) => self.sweep::<S, 3, true>(spu),
-        }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = u32> {
-        self
-    }
+    run: match (pairs(kernel.angles), kernel.fix_up) {
+        (1, FixUp::Off) => kernel.sweep::<S, 1, false>(spu),
+        (2, FixUp::Off) => kernel.sweep::<S, 2, false>(spu),
+        (_, FixUp::Off) => kernel.sweep::<S, 3, false>(spu),
+        (1, FixUp::On) => kernel.sweep::<S, 1, true>(spu),
+        (2, FixUp::On) => kernel.sweep::<S, 2, true>(spu),
+        (_, FixUp::On) => kernel.sweep::<S, 3, true>(spu),
+    };
 }
 
 impl Line {

@@ -1,7 +1,6 @@
 //! Before a sweep: the source of the scattered flux.
 
-use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Quadword, Shape, Spu};
+use mmgp_spu::{LocalAddress, Quadword, Shape, Spu};
 use mmgp_sweep::CrossSections;
 
 use super::double::{FIRST_ALONE, FIRSTS};
@@ -23,23 +22,20 @@ pub struct Source {
     pub source: LocalAddress,
 }
 
-impl Kernel for Source {
-    type Output = ();
-
-    fn shape(&self) -> Shape {
-        Shape::new("make the source", self.cells)
+kernel! {
+    Source -> (), |kernel, spu|
+    shape: Shape::new("make the source", kernel.cells);
+    blocks: {
+        output flux[MOMENTS_BYTES; kernel.cells];
+        output external[EXTERNAL_BYTES; kernel.cells];
+        output source[MOMENTS_BYTES; kernel.cells];
     }
+    run: kernel.instructions(spu);
+}
 
-    fn blocks(&self) -> Vec<Block> {
-        vec![
-            Block::output("flux", self.flux, self.cells, MOMENTS_BYTES),
-            Block::output("external", self.external, self.cells, EXTERNAL_BYTES),
-            Block::output("source", self.source, self.cells, MOMENTS_BYTES),
-        ]
-    }
-
+impl Source {
     #[inline(always)]
-    fn run<S: Spu>(&self, spu: &mut S) {
+    fn instructions<S: Spu>(&self, spu: &mut S) {
         let CrossSections { isotropic, linear, .. } = self.cross_sections;
         let low_factors = spu.lqr(Quadword::from_doubles([isotropic, linear]));
         let high_factors = spu.lqr(Quadword::from_doubles([linear; 2]));
@@ -72,10 +68,5 @@ impl Kernel for Source {
                 break;
             }
         }
-    }
-
-    #[inline(never)]
-    fn compiled(&self) -> &dyn Compiled<Output = ()> {
-        self
     }
 }

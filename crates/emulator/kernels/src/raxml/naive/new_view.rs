@@ -1,7 +1,7 @@
 //! The vectors of an inner node.
 
 use super::super::model_block::{TIP_VECTORS_OFFSET, V_OFFSET};
-use super::super::{Child, End, GAMMA_CATEGORIES, NewView, Rates};
+use super::super::{Child, GAMMA_CATEGORIES, NewView, Rates};
 use super::{Walk, element, patterns, pointer, vector_bytes};
 use crate::scalar::{
     all_below_threshold, entrywise_product, load_vector, load_word, matrix_times_vector, scale_up,
@@ -26,7 +26,7 @@ pub(in super::super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
         return;
     }
     let mut place = Place {
-        children: [Walk::begin(spu, end(kernel.left)), Walk::begin(spu, end(kernel.right))],
+        children: [Walk::begin(spu, kernel.left.end()), Walk::begin(spu, kernel.right.end())],
         categories: pointer(spu, kernel.categories),
         out: pointer(spu, kernel.out),
         out_counts: pointer(spu, kernel.out_counts),
@@ -52,23 +52,14 @@ pub(in super::super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
     }
 }
 
-/// The child without its tables.
-#[inline(always)]
-const fn end(child: Child) -> End {
-    match child {
-        Child::Tip { codes, .. } => End::Tip { codes },
-        Child::Inner { vectors, counts, .. } => End::Inner { vectors, counts },
-    }
-}
-
 impl<R: Copy> Place<R> {
     #[inline(always)]
     fn next<S: Spu<Register = R>>(self, spu: &mut S, kernel: &NewView) -> Self {
         let rates = kernel.rates;
         Self {
             children: [
-                self.children[0].next(spu, end(kernel.left), rates),
-                self.children[1].next(spu, end(kernel.right), rates),
+                self.children[0].next(spu, kernel.left.end(), rates),
+                self.children[1].next(spu, kernel.right.end(), rates),
             ],
             categories: spu.ai(self.categories, 4),
             out: spu.ai(self.out, vector_bytes(rates)),

@@ -39,14 +39,15 @@ impl Sum for Unfused {
     }
 }
 
-/// Runs a kernel; whether that was possible and every entry is a number.
+/// Runs a kernel; none where that was not possible, or an entry is no number.
 #[inline(always)]
-pub(super) fn run(kernel: &NewView, store: &mut LocalStore) -> bool {
-    match kernel.version {
+pub(super) fn run(kernel: &NewView, store: &mut LocalStore) -> Option<()> {
+    let are_numbers = match kernel.version {
         Version::Naive => false,
         Version::Unfused => by_children::<Unfused>(kernel, store),
         Version::Tuned => by_children::<Fused>(kernel, store),
-    }
+    };
+    are_numbers.then_some(())
 }
 
 #[inline(always)]

@@ -1,0 +1,96 @@
+//! How kernels are declared.
+
+/// Declares a kernel: its [`Kernel`](mmgp_spu::Kernel) is its shape, its blocks and the code of its
+/// versions, and nothing else.
+///
+/// ```text
+/// kernel! {
+///     LikelihoodSum -> f64, |kernel, spu|                     its name, what it returns, names to use below
+///     shape: kernel.version.shape("sum", kernel.groups);      an expression
+///     on host: host::run;                                     code in the host's vectors, if there is
+///     blocks: {
+///         input weights[WEIGHT_BYTES; kernel.groups];         the field, bytes of each, how many
+///         output result[Bytes(16); 1];
+///         each = kernel.more_blocks();                        others
+///     }
+///     versions: naive::sum, tuned;                            functions of the SPU and the kernel
+/// }
+/// ```
+///
+/// The tuned code with [`Unfused`](mmgp_spu::Unfused) instructions is the version of 2006. Where it
+/// does not multiply and add, both are the same: `versions: naive::sum, unfused and tuned`. `of` an
+/// expression at the end has functions take it in place of the kernel. A kernel without versions
+/// has `run:` and an expression.
+macro_rules! kernel {
+    (
+        $kernel:ident -> $output:ty, |$this:ident, $spu:ident|
+        shape: $shape:expr;
+        $(on host: $on_host:path;)?
+        blocks: {
+            $($access:ident $($block:ident[$bytes:expr; $count:expr])? $(= $blocks:expr)?;)*
+        }
+        $($run:tt)*
+    ) => {
+        impl mmgp_spu::Kernel for $kernel {
+            type Output = $output;
+
+            #[allow(unused_variables)]
+            fn shape(&self) -> mmgp_spu::Shape {
+                let $this = self;
+                $shape
+            }
+
+            fn blocks(&self) -> Vec<mmgp_spu::layout::Block> {
+                use mmgp_spu::layout::Block;
+                let $this = self;
+                let mut blocks = Vec::new();
+                $(
+                    $(blocks.extend([
+                        Block::$access(stringify!($block), $this.$block, $count, $bytes),
+                    ]);)?
+                    $(blocks.extend($blocks);)?
+                )*
+                blocks
+            }
+
+            #[inline(always)]
+            fn run<S: mmgp_spu::Spu>(&self, $spu: &mut S) -> $output {
+                let $this = self;
+                kernel!(@run $this $spu $($run)*)
+            }
+
+            $(
+                #[inline(always)]
+                fn run_on_host(&self, store: &mut mmgp_spu::LocalStore) -> Option<$output> {
+                    $on_host(self, store)
+                }
+            )?
+
+            #[inline(never)]
+            fn compiled(&self) -> &dyn mmgp_spu::Compiled<Output = $output> {
+                self
+            }
+        }
+    };
+    (@run $kernel:ident $spu:ident run: $run:expr;) => {
+        $run
+    };
+    (@run $kernel:ident $spu:ident versions: $naive:path, unfused and $tuned:path;) => {
+        match $kernel.version {
+            $crate::version::Version::Naive => $naive($spu, $kernel),
+            _ => $tuned($spu, $kernel),
+        }
+    };
+    (@run $kernel:ident $spu:ident versions: $naive:path, $tuned:path;) => {
+        kernel!(@run $kernel $spu versions: $naive, $tuned, of $kernel;)
+    };
+    (@run $kernel:ident $spu:ident versions: $naive:path, $tuned:path, of $argument:expr;) => {
+        match $kernel.version {
+            $crate::version::Version::Naive => $naive($spu, $argument),
+            $crate::version::Version::Unfused => {
+                $tuned(&mut mmgp_spu::Unfused::new($spu), $argument)
+            }
+            $crate::version::Version::Tuned => $tuned($spu, $argument),
+        }
+    };
+}
