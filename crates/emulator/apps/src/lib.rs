@@ -1,8 +1,14 @@
 //! The programs that off-load work to accelerators, and what surrounds their kernels.
 
+#[macro_use]
+mod layout;
+#[macro_use]
+mod work;
+
 pub mod application;
 pub mod description;
 pub mod fingerprint;
+mod likelihood;
 pub mod list_ranking;
 mod once;
 pub mod pbpi;
@@ -10,12 +16,10 @@ pub mod phylogeny;
 mod port;
 pub mod raxml;
 pub mod run;
-mod scaling;
 pub mod sgemm;
 mod streaming;
 pub mod sweep3d;
 pub mod synthetic;
-mod work;
 
 pub use application::{Application, Division, Ran};
 pub use fingerprint::Fingerprint;

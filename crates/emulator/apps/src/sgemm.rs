@@ -23,6 +23,7 @@ mod tests;
 
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
+use crate::layout::InMemory as _;
 use crate::phylogeny::stream::Stream;
 use crate::run::Run;
 use mmgp_base::Mapping;
@@ -138,7 +139,7 @@ impl Application for Sgemm {
         self.a.negated().write(memory, a);
         self.b.write(memory, b);
         let at = homes.allocate_own(ARGUMENTS_BYTES);
-        Operands { a, b, c, blocks }.write(memory, at);
+        memory.write(at, Operands { a, b, c, blocks }.quadwords(ARGUMENTS_BYTES));
         SgemmProgram::load(on, blocks)?;
         let process = on.process(0, own);
         blade.sim.spawn("rank 0", async move {

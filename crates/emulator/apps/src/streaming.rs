@@ -94,9 +94,9 @@ impl Streams {
     }
 
     /// Where the lane with that number, inputs first, lies in a set of buffers.
-    pub fn offset(&self, lane: usize) -> u32 {
+    pub fn at(&self, set: u32, lane: usize) -> LocalAddress {
         let lanes = self.inputs.iter().chain(&self.outputs);
-        lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0)
+        LocalAddress(set + lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0))
     }
 
     /// Begins to fetch the first block, where blocks are double-buffered, so that [`Streams::run`]

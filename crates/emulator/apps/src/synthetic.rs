@@ -20,12 +20,12 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Cycles, Seconds};
 use mmgp_cell::memory::Memory;
-use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, Placement, Progress};
 use mmgp_runtime::{Process, Runtime, Signalling, Task};
+use mmgp_spu::Quadword;
 
 pub use durations::{Burst, Durations};
-use program::{ARGUMENTS_BYTES, FUNCTION, FUNCTIONS, SyntheticProgram, write_arguments};
+use program::{ARGUMENTS_BYTES, FUNCTION, FUNCTIONS, SyntheticProgram};
 
 /// Its name.
 pub const NAME: &str = "synthetic";
@@ -33,10 +33,10 @@ pub const NAME: &str = "synthetic";
 /// Most off-loads of a run.
 pub const MOST_OFFLOADS: u64 = 1 << 32;
 
-/// Taking the next task: a counter that all processes share, under its lock.
-const TAKE: Work =
-    Work { integers: 8, loads: 4, stores: 3, floats: 0, divides: 0, branches: 4, code: 0 }
-        .in_line();
+work! {
+    /// Taking the next task: a counter that all processes share, under its lock.
+    TAKE: 8 integers, 4 loads, 3 stores, 4 branches;
+}
 
 /// The workload.
 #[derive(Debug, Clone)]
@@ -121,7 +121,7 @@ impl Synthetic {
                 let shared = cycles(offload * self.shared);
                 let alone = Cycles(cycles(offload).0 - shared.0);
                 let arguments = |_: &[u32]| {
-                    write_arguments(memory, *at, [alone, shared]);
+                    memory.write(*at, [Quadword([alone.0, shared.0])]);
                     *at
                 };
                 let task = Task::new(FUNCTION, most, &arguments);

@@ -6,25 +6,23 @@ use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
 use super::local_map::LocalMap;
 use super::spe_program::{ADD, RANK, SUM};
 use super::{Findings, Heads, ListRanking};
+use crate::layout::InMemory as _;
 use mmgp_base::units::{Bytes, Seconds, SimTime};
 use mmgp_cell::memory::Memory;
-use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, Homes};
 use mmgp_kernels::list_ranking::{NODE_BYTES, NODES_PER_GROUP};
 use mmgp_lists::{Order, choose_heads};
 use mmgp_runtime::{Process, Task};
 use mmgp_spu::Quadword;
 
-/// What the host does for a head: a random number within a block, the mark on its node, and the
-/// state of its thread.
-const CHOOSE: Work =
-    Work { integers: 24, loads: 2, stores: 6, floats: 0, divides: 0, branches: 3, code: 0 }
-        .in_line();
-/// What it does for a sublist as it follows them: its outcome, the operation, and what comes before
-/// it.
-const FOLLOW: Work =
-    Work { integers: 6, loads: 3, stores: 2, floats: 0, divides: 0, branches: 2, code: 0 }
-        .in_line();
+work! {
+    /// What the host does for a head: a random number within a block, the mark on its node, and the
+    /// state of its thread.
+    CHOOSE: 24 integers, 2 loads, 6 stores, 3 branches;
+    /// What it does for a sublist as it follows them: its outcome, the operation, and what comes before
+    /// it.
+    FOLLOW: 6 integers, 3 loads, 2 stores, 2 branches;
+}
 
 /// The process with its data.
 pub struct Host {
@@ -94,7 +92,7 @@ impl Host {
     /// Off-loads a function; how many SPEs shared it.
     async fn off_load(&self, function: u32) -> u32 {
         let arguments = |_: &[u32]| {
-            self.memory.write(self.at, self.arguments.quadwords());
+            self.memory.write(self.at, self.arguments.quadwords(ARGUMENTS_BYTES));
             self.at
         };
         self.process.run(Task::new(function, self.process.most_spes(), &arguments)).await

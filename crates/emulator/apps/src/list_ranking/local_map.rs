@@ -1,5 +1,7 @@
 //! Where the program keeps things in local store while it ranks sublists.
 
+use crate::layout::Room;
+use mmgp_base::units::Bytes;
 use mmgp_kernels::list_ranking::NODE_BYTES;
 use mmgp_lists::part;
 use mmgp_spu::LocalAddress;
@@ -52,18 +54,6 @@ pub struct Group {
     pub buffers: [LocalAddress; 2],
 }
 
-/// Local store from a place on.
-struct Room(u32);
-
-impl Room {
-    /// So many bytes, a whole number of quadwords.
-    fn take(&mut self, bytes: u32) -> LocalAddress {
-        let at = LocalAddress(self.0);
-        self.0 += bytes;
-        at
-    }
-}
-
 impl LocalMap {
     /// For so many threads, one or more, on so many lists; fewer where there are fewer threads.
     pub fn new(threads: u32, lists: u32) -> Self {
@@ -80,10 +70,11 @@ impl LocalMap {
 
     /// With buffers of so many records, and where it ends.
     fn with_records(threads: u32, lists: u32, records: u32) -> (Self, u32) {
-        const NODE: u32 = NODE_BYTES.0 as u32;
+        let nodes = |count: u32| Bytes(NODE_BYTES.0 * u64::from(count));
+        let elements = |count: u32| Bytes(8 * u64::from(count));
         let lists = lists.min(threads);
-        let mut room = Room(FREE);
-        let outcomes = room.take(NODE * threads);
+        let mut room = Room::of_quadwords(FREE);
+        let outcomes = room.take(nodes(threads));
         let group = |list| {
             let own = part(threads, list, lists);
             // Elements of lists come in pairs.
@@ -91,16 +82,16 @@ impl LocalMap {
             Group {
                 first: own.start,
                 threads: count,
-                states: room.take(NODE * places),
-                fetched: room.take(NODE * places),
-                gets: room.take(8 * places),
-                puts: room.take(8 * places),
-                room: room.take(NODE),
-                buffers: [0; 2].map(|_| room.take(NODE * records * count)),
+                states: room.take(nodes(places)),
+                fetched: room.take(nodes(places)),
+                gets: room.take(elements(places)),
+                puts: room.take(elements(places)),
+                room: room.take(NODE_BYTES),
+                buffers: [0; 2].map(|_| room.take(nodes(records * count))),
             }
         };
         let lists = (0..lists).map(group).collect();
-        (Self { lists, records, outcomes }, room.0)
+        (Self { lists, records, outcomes }, room.end())
     }
 }
 

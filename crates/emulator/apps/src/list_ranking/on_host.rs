@@ -2,20 +2,18 @@
 
 use super::{Findings, ListRanking, NODES_PER_STEP};
 use mmgp_base::units::Seconds;
-use mmgp_cell::ppe::{Access, AccessKind, Work};
+use mmgp_cell::ppe::{Access, AccessKind};
 use mmgp_cell::{Blade, HostProcess, Progress};
 use mmgp_kernels::list_ranking::NODE_BYTES;
 use mmgp_lists::{END, rank_sequentially};
 
-/// What it does for each node in search of the head: the sum of successors, eight nodes a turn.
-const SUM: Work =
-    Work { integers: 1, loads: 1, stores: 0, floats: 0, divides: 0, branches: 0, code: 0 }
-        .in_line();
-/// What it does for a node on its way: its address, its successor and value, the operation, the
-/// prefix, and whether the list ends.
-const FOLLOW: Work =
-    Work { integers: 2, loads: 2, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
+work! {
+    /// What it does for each node in search of the head: the sum of successors, eight nodes a turn.
+    SUM: 1 integers, 1 loads;
+    /// What it does for a node on its way: its address, its successor and value, the operation, the
+    /// prefix, and whether the list ends.
+    FOLLOW: 2 integers, 2 loads, 1 stores, 1 branches;
+}
 
 /// The host with its list.
 pub struct OnHost {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::NODES_PER_STEP;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
 use super::local_map::{ARGUMENTS, Group, LocalMap, REPORT, REPORTS};
+use crate::layout::InMemory as _;
 use crate::streaming::{Buffers, Streams, Transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -68,7 +69,7 @@ impl ListProgram {
         let streams = Streams::new(buffers(), &groups, &[(arguments.nodes, GROUP_BYTES)], &[]);
         streams.prefetch(spe).await?;
         let sum = async |set, groups| {
-            let nodes = LocalAddress(set + streams.offset(0));
+            let nodes = streams.at(set, 0);
             spe.compute(&SuccessorSum { groups, nodes, sum: REPORT }).await;
         };
         streams.run(spe, sum).await?;
@@ -113,8 +114,8 @@ impl ListProgram {
         streams.prefetch(spe).await?;
         let (operation, before) = (self.operation, BEFORE);
         let add = async |set, groups| {
-            let records = LocalAddress(set + streams.offset(0));
-            let ranked = LocalAddress(set + streams.offset(1));
+            let records = streams.at(set, 0);
+            let ranked = streams.at(set, 1);
             spe.compute(&Add { operation, groups, records, ranked, before, sublists }).await;
         };
         streams.run(spe, add).await

@@ -9,26 +9,18 @@ use super::trace::{Collector, Generation, Sample, Sampling, Tally, Trace};
 use crate::phylogeny::{Stream, Tree};
 use mmgp_cell::ppe::Work;
 
-/// Deciding on a proposal, apart from the exponential: prior, temperature, comparison.
-const DECISION: Work =
-    Work { integers: 8, loads: 8, stores: 4, floats: 8, divides: 0, branches: 4, code: 0 }
-        .in_line();
-/// Accepting one changed node.
-const ACCEPT_NODE: Work =
-    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// Visiting a node: its links and its length.
-const VISIT: Work =
-    Work { integers: 4, loads: 3, stores: 0, floats: 0, divides: 0, branches: 2, code: 0 }
-        .in_line();
-/// A random number: some ten integer operations on four words of state, and a conversion.
-const DRAW: Work =
-    Work { integers: 12, loads: 4, stores: 4, floats: 2, divides: 0, branches: 0, code: 0 }
-        .in_line();
-/// Writing a node of a sampled tree: its links, and a length of some twenty digits.
-const WRITE_NODE: Work =
-    Work { integers: 80, loads: 12, stores: 24, floats: 20, divides: 0, branches: 24, code: 0 }
-        .in_line();
+work! {
+    /// Deciding on a proposal, apart from the exponential: prior, temperature, comparison.
+    DECISION: 8 integers, 8 loads, 4 stores, 8 floats, 4 branches;
+    /// Accepting one changed node.
+    ACCEPT_NODE: 2 integers, 1 loads, 1 stores, 1 branches;
+    /// Visiting a node: its links and its length.
+    VISIT: 4 integers, 3 loads, 2 branches;
+    /// A random number: some ten integer operations on four words of state, and a conversion.
+    DRAW: 12 integers, 4 loads, 4 stores, 2 floats;
+    /// Writing a node of a sampled tree: its links, and a length of some twenty digits.
+    WRITE_NODE: 80 integers, 12 loads, 24 stores, 20 floats, 24 branches;
+}
 
 /// By which rule proposals are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use super::rank::MATRIX;
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
+use crate::likelihood::{Checks, Costs, SCALING_LOG, scale_and_count};
 use crate::phylogeny::{Patterns, Tree, jukes_cantor};
-use crate::scaling::{Checks, Costs, SCALING_LOG, scale_and_count};
 use crate::work::CALL;
 use mmgp_base::units::{Bytes, Cycles, SimSpan};
 use mmgp_cell::HostProcess;

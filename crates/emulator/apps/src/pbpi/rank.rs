@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use super::arguments::{Arguments, Child};
+use super::arguments::{ARGUMENTS_BYTES, Arguments};
 use super::chain::Host;
 use super::coupling::{Grid, State};
 use super::known::Likelihoods;
-use super::segment::{Segment, Vector, pairs};
+use super::segment::Segment;
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
+use crate::layout::InMemory as _;
+use crate::likelihood::{End, Vector, pairs};
 use crate::phylogeny::{Tree, jukes_cantor};
 use crate::work::add_results;
 use mmgp_base::units::Bytes;
@@ -24,10 +26,10 @@ pub(super) const MATRIX: Work = {
     let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
     Work { floats, stores, ..exponential }.in_line()
 };
-/// Finding a node's children and their branches, and filling in the arguments.
-const NODE_CALL: Work =
-    Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6, code: 0 }
-        .in_line();
+work! {
+    /// Finding a node's children and their branches, and filling in the arguments.
+    NODE_CALL: 16 integers, 10 loads, 12 stores, 6 branches;
+}
 
 /// The tag of messages between rows.
 const SWAP_TAG: u32 = 1;
@@ -70,8 +72,8 @@ impl Host for Rank {
         }
         let vector = |inner: usize| self.segment.inner[chain][inner - tree.taxa()][side[inner]];
         let end = |node: usize| match self.segment.tips.get(node) {
-            Some(&codes) => Child::Tip(codes),
-            None => Child::Inner(vector(node)),
+            Some(&codes) => End::Tip(codes),
+            None => End::Inner(vector(node)),
         };
         for &node in touched {
             let children: Vec<usize> = tree.children(node).collect();
@@ -136,7 +138,7 @@ impl Rank {
     /// ln likelihood of the process's own patterns.
     async fn sum_of_root(&self, root: Vector) -> f64 {
         let mut arguments = self.segment.common_arguments();
-        arguments.children[0] = Child::Inner(root);
+        arguments.children[0] = End::Inner(root);
         let shares = self.off_load(LIKELIHOOD, arguments).await;
         add_results(&self.process, shares).await;
         let result = |share: u32| {
@@ -151,7 +153,7 @@ impl Rank {
     async fn off_load(&self, function: u32, arguments: Arguments) -> u32 {
         let Segment { arguments: at, most_shares, .. } = self.segment;
         let write = |_: &[u32]| -> EffectiveAddress {
-            self.memory.write(at, arguments.to_quadwords());
+            self.memory.write(at, arguments.quadwords(ARGUMENTS_BYTES));
             at
         };
         self.process.run(Task::new(function, most_shares, &write)).await

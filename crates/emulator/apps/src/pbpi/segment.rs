@@ -1,5 +1,6 @@
 //! What one process keeps in main memory: its segment of the patterns.
 
+use crate::likelihood::{EndBytes, Vector, pairs};
 use crate::phylogeny::alignment::UNDETERMINED;
 use crate::phylogeny::patterns::Patterns;
 use mmgp_base::units::Bytes;
@@ -16,19 +17,13 @@ pub const VECTOR_BYTES: u64 = 32 * GROUP_PATTERNS as u64;
 pub const COUNTS_BYTES: u64 = 4 * GROUP_PATTERNS as u64;
 /// Bytes of the codes of a tip for each group: a byte a pattern.
 pub const CODES_BYTES: u64 = GROUP_PATTERNS as u64;
+/// Bytes of the arrays of a child for each group.
+pub const CHILD_BYTES: EndBytes =
+    EndBytes { codes: CODES_BYTES, entries: VECTOR_BYTES, counts: COUNTS_BYTES };
 /// Bytes of the weights for each group: a double a pattern.
 pub const WEIGHTS_BYTES: u64 = 8 * GROUP_PATTERNS as u64;
 /// Bytes of a transition matrix.
 pub const MATRIX_BYTES: u64 = 128;
-
-/// A conditional likelihood vector with its scaling counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Vector {
-    /// Four doubles for each pattern.
-    pub entries: EffectiveAddress,
-    /// A word for each pattern.
-    pub counts: EffectiveAddress,
-}
 
 /// The data of one process. What its SPEs share lies where the process has its homes, the rest in
 /// the memory of its own Cell.
@@ -117,15 +112,6 @@ pub fn block(count: usize, index: usize, shares: usize) -> std::ops::Range<usize
     let (each, more) = (count / shares, count % shares);
     let start = index * each + index.min(more);
     start..start + each + usize::from(index < more)
-}
-
-/// Doubles two by two as quadwords.
-pub fn pairs(doubles: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Quadword> {
-    let mut doubles = doubles.into_iter();
-    std::iter::from_fn(move || {
-        let first = doubles.next()?;
-        Some(Quadword::from_doubles([first, doubles.next().unwrap_or(0.0)]))
-    })
 }
 
 #[cfg(test)]

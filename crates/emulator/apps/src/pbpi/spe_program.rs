@@ -4,10 +4,10 @@
 //! kernel makes the vectors of a block in local store, in front of the kernel that combines the
 //! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
-use super::arguments::{ARGUMENTS_BYTES, Arguments, Child};
-use super::segment::{
-    CODES_BYTES, COUNTS_BYTES, MATRIX_BYTES, VECTOR_BYTES, Vector, WEIGHTS_BYTES, block,
-};
+use super::arguments::{ARGUMENTS_BYTES, Arguments};
+use super::segment::{CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, VECTOR_BYTES, WEIGHTS_BYTES, block};
+use crate::layout::{InMemory as _, Room};
+use crate::likelihood::{End, Lane};
 use crate::port::{signalling, transfers};
 use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
@@ -48,34 +48,58 @@ const CODE: Bytes = Bytes(14_336);
 const STACK: Bytes = Bytes(2048);
 
 /// Room for the frequencies of the states, four doubles.
-const FREQUENCIES_BYTES: u64 = 128;
+const FREQUENCIES_BYTES: Bytes = Bytes(128);
 
 /// The scaling counts of a block of a tip, which are never fetched.
-const NO_COUNTS_BYTES: u64 = BLOCK_GROUPS as u64 * COUNTS_BYTES;
+const NO_COUNTS_BYTES: Bytes = Bytes(BLOCK_GROUPS as u64 * COUNTS_BYTES);
 
 /// Room for the vectors of a block of a tip, which are made of its codes.
-const TIP_BLOCK_BYTES: u32 = BLOCK_GROUPS * VECTOR_BYTES as u32;
+const TIP_BLOCK_BYTES: Bytes = Bytes(BLOCK_GROUPS as u64 * VECTOR_BYTES);
 
 /// The tag of arguments, matrices and results; the lanes of [`Streams`] use 0 to 3.
 const CONTROL_TAG: u8 = 4;
 
-/// The program of every SPE, and where it keeps things in local store.
+/// Where the program keeps things in local store, behind its code.
+#[derive(Debug, Clone, Copy)]
+struct LocalMap {
+    /// The table of the logarithm.
+    table: LocalAddress,
+    frequencies: LocalAddress,
+    /// The vectors of all codes of tips.
+    tip_table: LocalAddress,
+    /// The scaling counts of a block of any tip, zeros.
+    no_counts: LocalAddress,
+    arguments: LocalAddress,
+    matrices: LocalAddress,
+    sum: LocalAddress,
+    /// The vectors of a block of up to three tips.
+    tips: LocalAddress,
+    buffers: LocalAddress,
+}
+
+impl LocalMap {
+    fn new() -> Self {
+        let mut room = Room::of_lines(CODE.0 as u32);
+        Self {
+            table: room.take(logarithm::TABLE_BYTES),
+            frequencies: room.take(FREQUENCIES_BYTES),
+            tip_table: room.take(TIP_TABLE_BYTES),
+            no_counts: room.take(NO_COUNTS_BYTES),
+            arguments: room.take(ARGUMENTS_BYTES),
+            matrices: room.take(Bytes(3 * MATRIX_BYTES)),
+            sum: room.take(Bytes(16)),
+            tips: room.take(Bytes(3 * TIP_BLOCK_BYTES.0)),
+            buffers: room.take(Bytes(0)),
+        }
+    }
+}
+
+/// The program of every SPE.
 pub struct PbpiProgram {
-    /// Of its kernels.
+    /// How its kernels are written.
     version: Version,
     values: Values,
-    table: u32,
-    frequencies: u32,
-    /// The vectors of all codes of tips.
-    tip_table: u32,
-    /// The scaling counts of a block of any tip, zeros.
-    no_counts: u32,
-    arguments: u32,
-    matrices: u32,
-    sum: u32,
-    /// The vectors of a block of up to three tips.
-    tips: u32,
-    buffers: u32,
+    map: LocalMap,
     /// Adding the sum of a block to that of the blocks before: a load and an addition.
     accumulate: Cycles,
 }
@@ -88,40 +112,19 @@ impl PbpiProgram {
     pub fn load(on: &Runtime, version: Version, values: Values) -> Result<std::rc::Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
-        let table = CODE.0 as u32;
-        let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
-        let tip_table = frequencies + FREQUENCIES_BYTES as u32;
-        let no_counts = tip_table + TIP_TABLE_BYTES.0 as u32;
-        let arguments = no_counts + NO_COUNTS_BYTES as u32;
-        let matrices = arguments + ARGUMENTS_BYTES as u32;
-        let sum = matrices + 3 * MATRIX_BYTES as u32;
-        let tips = sum + 128;
-        let buffers = tips + 3 * TIP_BLOCK_BYTES;
+        let map = LocalMap::new();
         // The root product of inner nodes has the most: three children and a result.
         let set = u64::from(BLOCK_GROUPS) * 4 * (VECTOR_BYTES + COUNTS_BYTES);
         blade.create_contexts(&SpeImage {
             name: "PBPI",
             code: CODE,
             data: constants(),
-            buffers: Bytes(u64::from(buffers - arguments) + 2 * set),
+            buffers: Bytes(u64::from(map.buffers.0 - map.arguments.0) + 2 * set),
             zeros: Vec::new(),
             stack: STACK,
         })?;
         let accumulate = spu.load + spu.double;
-        let program = std::rc::Rc::new(Self {
-            version,
-            values,
-            table,
-            frequencies,
-            tip_table,
-            no_counts,
-            arguments,
-            matrices,
-            sum,
-            tips,
-            buffers,
-            accumulate,
-        });
+        let program = std::rc::Rc::new(Self { version, values, map, accumulate });
         on.load(&program, signalling(version));
         Ok(program)
     }
@@ -131,11 +134,10 @@ impl PbpiProgram {
         &self,
         spe: &impl Element,
         direction: Direction,
-        local: u32,
+        local: LocalAddress,
         effective: EffectiveAddress,
-        bytes: u64,
+        bytes: Bytes,
     ) -> Result<()> {
-        let (local, bytes) = (LocalAddress(local), Bytes(bytes));
         let command = Command::new(direction, local, effective, bytes, CONTROL_TAG);
         spe.enqueue(command).await?;
         spe.wait_for(CONTROL_TAG).await;
@@ -143,12 +145,12 @@ impl PbpiProgram {
     }
 
     fn matrix(&self, child: u32) -> LocalAddress {
-        LocalAddress(self.matrices + child * MATRIX_BYTES as u32)
+        self.map.matrices.offset(Bytes(u64::from(child) * MATRIX_BYTES))
     }
 
     /// Where blocks lie, and how they flow.
     fn buffers(&self) -> Buffers {
-        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
+        Buffers { at: self.map.buffers.0, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
     }
 
     /// Where a kernel finds the children of a block, whose lanes begin at those addresses: inner
@@ -156,7 +158,7 @@ impl PbpiProgram {
     async fn vectors(
         &self,
         spe: &impl Element,
-        children: &[Child],
+        children: &[End],
         groups: u32,
         lane: impl Fn(usize) -> LocalAddress,
     ) -> Vec<LocalVector> {
@@ -164,33 +166,40 @@ impl PbpiProgram {
         let mut next = 0;
         for (place, child) in (0..).zip(children) {
             vectors.push(match child {
-                Child::Inner(_) => LocalVector { entries: lane(next), counts: lane(next + 1) },
-                Child::Tip(_) => {
-                    let out = LocalAddress(self.tips + place * TIP_BLOCK_BYTES);
+                End::Inner(_) => LocalVector { entries: lane(next), counts: lane(next + 1) },
+                End::Tip(_) => {
+                    let out = self.map.tips.offset(Bytes(place * TIP_BLOCK_BYTES.0));
                     let kernel = TipVectors {
                         version: self.version,
                         groups,
                         codes: lane(next),
-                        tip_table: LocalAddress(self.tip_table),
+                        tip_table: self.map.tip_table,
                         out,
                     };
                     spe.compute(&kernel).await;
-                    LocalVector { entries: out, counts: LocalAddress(self.no_counts) }
+                    LocalVector { entries: out, counts: self.map.no_counts }
                 }
             });
-            next += lanes_of_child(child).len();
+            next += CHILD_BYTES.lanes(*child).len();
         }
         vectors
     }
 
     async fn node(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
-        self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 2 * MATRIX_BYTES)
-            .await?;
+        self.transfer(
+            spe,
+            Direction::Get,
+            self.map.matrices,
+            arguments.matrices,
+            Bytes(2 * MATRIX_BYTES),
+        )
+        .await?;
         let children = &arguments.children[..2];
         let inputs = lanes_of(children);
-        let streams = Streams::new(self.buffers(), &share, &inputs, &lanes(arguments.out));
+        let streams =
+            Streams::new(self.buffers(), &share, &inputs, &CHILD_BYTES.lanes_of(arguments.out));
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let vectors = self.vectors(spe, children, groups, at).await;
             let kernel = NodeUpdate {
                 version: self.version,
@@ -211,12 +220,19 @@ impl PbpiProgram {
     }
 
     async fn root(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
-        self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 3 * MATRIX_BYTES)
-            .await?;
+        self.transfer(
+            spe,
+            Direction::Get,
+            self.map.matrices,
+            arguments.matrices,
+            Bytes(3 * MATRIX_BYTES),
+        )
+        .await?;
         let inputs = lanes_of(&arguments.children);
-        let streams = Streams::new(self.buffers(), &share, &inputs, &lanes(arguments.out));
+        let streams =
+            Streams::new(self.buffers(), &share, &inputs, &CHILD_BYTES.lanes_of(arguments.out));
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let vectors = self.vectors(spe, &arguments.children, groups, at).await;
             let kernel = RootProduct {
                 version: self.version,
@@ -245,25 +261,25 @@ impl PbpiProgram {
         let streams = Streams::new(self.buffers(), &share, &inputs, &[]);
         let mut sum = 0.0;
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let kernel = LikelihoodSum {
                 version: self.version,
                 groups,
                 root: at(0),
                 counts: at(1),
                 weights: at(2),
-                frequencies: LocalAddress(self.frequencies),
-                table: LocalAddress(self.table),
-                result: LocalAddress(self.sum),
+                frequencies: self.map.frequencies,
+                table: self.map.table,
+                result: self.map.sum,
             };
             sum += spe.compute(&kernel).await;
             spe.spend(self.accumulate).await;
         };
         streams.prefetch(spe).await?;
         streams.run(spe, compute).await?;
-        spe.write(LocalAddress(self.sum), &[Quadword::from_doubles([sum, 0.0])])?;
+        spe.write(self.map.sum, &[Quadword::from_doubles([sum, 0.0])])?;
         let result = arguments.results.offset(16 * u64::from(call.share));
-        self.transfer(spe, Direction::Put, self.sum, result, 16).await
+        self.transfer(spe, Direction::Put, self.map.sum, result, Bytes(16)).await
     }
 }
 
@@ -273,10 +289,10 @@ fn constants() -> Vec<Quadword> {
     let mut store = LocalStore::new();
     logarithm::write_table(&mut store, LocalAddress(0));
     let mut data = store.slice(LocalAddress(0), logarithm::TABLE_BYTES).to_vec();
-    let quadwords = FREQUENCIES_BYTES as usize / 16;
+    let quadwords = FREQUENCIES_BYTES.0 as usize / 16;
     data.extend(std::iter::repeat_n(Quadword::from_doubles([0.25; 2]), quadwords));
     data.extend(tip_table());
-    data.extend(std::iter::repeat_n(Quadword::ZERO, NO_COUNTS_BYTES as usize / 16));
+    data.extend(std::iter::repeat_n(Quadword::ZERO, NO_COUNTS_BYTES.0 as usize / 16));
     data
 }
 
@@ -289,29 +305,17 @@ struct LocalVector {
     counts: LocalAddress,
 }
 
-/// Entries and counts of a vector as streams.
-fn lanes(vector: Vector) -> [(EffectiveAddress, u64); 2] {
-    [(vector.entries, VECTOR_BYTES), (vector.counts, COUNTS_BYTES)]
-}
-
-/// The arrays of a child as streams.
-fn lanes_of_child(child: &Child) -> Vec<(EffectiveAddress, u64)> {
-    match *child {
-        Child::Tip(codes) => vec![(codes, CODES_BYTES)],
-        Child::Inner(vector) => lanes(vector).to_vec(),
-    }
-}
-
-/// Those of children, in their order.
-fn lanes_of(children: &[Child]) -> Vec<(EffectiveAddress, u64)> {
-    children.iter().flat_map(lanes_of_child).collect()
+/// The arrays of children, in their order.
+fn lanes_of(children: &[End]) -> Vec<Lane> {
+    children.iter().flat_map(|&child| CHILD_BYTES.lanes(child)).collect()
 }
 
 impl PbpiProgram {
     /// Serves a call.
     async fn serve(&self, spe: &impl Element, call: Call) -> Result<()> {
-        self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;
-        let quadwords = spe.read(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES))?;
+        let local = self.map.arguments;
+        self.transfer(spe, Direction::Get, local, call.arguments, ARGUMENTS_BYTES).await?;
+        let quadwords = spe.read(local, ARGUMENTS_BYTES)?;
         let arguments = Arguments::from_quadwords(&quadwords);
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
@@ -339,12 +343,14 @@ impl SpeProgram for PbpiProgram {
     fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
         let (spe, call) = calls.first()?;
         let memory = spe.memory();
-        let quadwords =
-            (0..ARGUMENTS_BYTES / 16).map(|index| memory.read(call.arguments.offset(16 * index)));
+        let quadword = |index| memory.read(call.arguments.offset(16 * index));
+        let quadwords: Vec<Quadword> = (0..ARGUMENTS_BYTES.0 / 16).map(quadword).collect();
+        let place = |at| EffectiveAddress(memory.phase(at));
+        let placed = Arguments::from_quadwords(&quadwords).placed(ARGUMENTS_BYTES, &place);
         let mut all = Fingerprint::default();
         all.add(u64::from(call.function) << 32 | u64::from(call.shares));
         all.add(memory.phase(call.arguments));
-        Arguments::shape(quadwords, |at| memory.phase(at)).for_each(|word| all.add(word));
+        placed.iter().flat_map(|it| it.0).for_each(|it| all.add(it));
         calls.iter().for_each(|(spe, _)| all.add(u64::from(spe.index)));
         Some(all)
     }

@@ -10,7 +10,6 @@ use crate::phylogeny::Tree;
 use crate::phylogeny::tree::Branch;
 use mmgp_cell::HostProcess;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
-use mmgp_cell::ppe::Work;
 
 /// What a worker asks for its first task with.
 const READY: u32 = 0;
@@ -21,10 +20,10 @@ const TASK: u32 = 2;
 /// The number of no task: go home.
 const NONE: i64 = -1;
 
-/// Keeping a result, and finding the next task.
-const BOOK: Work =
-    Work { integers: 20, loads: 20, stores: 20, floats: 2, divides: 0, branches: 8, code: 0 }
-        .in_line();
+work! {
+    /// Keeping a result, and finding the next task.
+    BOOK: 20 integers, 20 loads, 20 stores, 2 floats, 8 branches;
+}
 
 /// What a task came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,24 +19,21 @@ use places::Places;
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::plain::{Likelihoods, Newton};
+use crate::likelihood::{Checks, Costs};
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::scaling::{Checks, Costs};
 use crate::work::CALL;
 use mmgp_base::units::{Cycles, SimSpan};
 use mmgp_cell::ppe::{HostCompiler, Order, Plain, Timed, Work};
 use mmgp_cell::{HostProcess, KernelTiming};
 use mmgp_machine::Machine;
 
-/// Deciding on the step of Newton's method.
-const DECISION: Work =
-    Work { integers: 4, loads: 8, stores: 2, floats: 8, divides: 1, branches: 6, code: 0 }
-        .in_line();
-
-/// Moving the code of a tip, or a weight, to its place among those that stay.
-const REPACK: Work =
-    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
+work! {
+    /// Deciding on the step of Newton's method.
+    DECISION: 4 integers, 8 loads, 2 stores, 8 floats, 1 divides, 6 branches;
+    /// Moving the code of a tip, or a weight, to its place among those that stay.
+    REPACK: 2 integers, 1 loads, 1 stores, 1 branches;
+}
 
 /// What the scoreboard is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::answers::Answer;
 use super::engine::Columns;
 use super::plain::Vectors;
+use crate::likelihood::{EndBytes, Vector, pairs};
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use mmgp_base::units::Bytes;
@@ -33,23 +34,17 @@ pub const fn vector_bytes(rates: Rates) -> u64 {
     rates.vector_bytes_per_group().0
 }
 
-/// Storing one word or double that was loaded from somewhere else: an element of a repacked array.
-const PACK: Work =
-    Work { integers: 3, loads: 2, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// Filling in the model: 20 constants and up to 25 rates copied, and the vectors of 16 codes, each
-/// up to four rows of four doubles added.
-const MODEL: Work =
-    Work { integers: 80, loads: 200, stores: 144, floats: 128, divides: 0, branches: 64, code: 0 }
-        .in_line();
+/// Bytes of the arrays of a branch's end for each group.
+pub const fn end_bytes(rates: Rates) -> EndBytes {
+    EndBytes { codes: WORDS_BYTES, entries: vector_bytes(rates), counts: WORDS_BYTES }
+}
 
-/// A likelihood vector with its scaling counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Vector {
-    /// In eigen coordinates: 4 doubles for each pattern, with GAMMA 16.
-    pub entries: EffectiveAddress,
-    /// A word for each pattern.
-    pub counts: EffectiveAddress,
+work! {
+    /// Storing one word or double that was loaded from somewhere else: an element of a repacked array.
+    PACK: 3 integers, 2 loads, 1 stores, 1 branches;
+    /// Filling in the model: 20 constants and up to 25 rates copied, and the vectors of 16 codes, each
+    /// up to four rows of four doubles added.
+    MODEL: 80 integers, 200 loads, 144 stores, 128 floats, 64 branches;
 }
 
 /// The data of one process.
@@ -271,13 +266,4 @@ pub fn model_block(model: &Model) -> impl IntoIterator<Item = Quadword> {
     let eigen = &model.substitution.eigen;
     let (ei, v, eigenvalues) = (eigen.ei, eigen.v, eigen.values);
     ModelBlock { ei, v, eigenvalues, rates: category_rates(model) }.quadwords()
-}
-
-/// Doubles two by two as quadwords.
-fn pairs(doubles: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Quadword> {
-    let mut doubles = doubles.into_iter();
-    std::iter::from_fn(move || {
-        let first = doubles.next()?;
-        Some(Quadword::from_doubles([first, doubles.next().unwrap_or(0.0)]))
-    })
 }

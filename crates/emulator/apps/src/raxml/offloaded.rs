@@ -5,14 +5,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::answers::{Answer, Answers, Book};
-use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
+use super::arguments::{ARGUMENTS_BYTES, Arguments, MOST_SHARES, Terms};
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::host::HostFunctions;
-use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
+use super::memory::{ProcessMemory, category_rates, rates_of};
 use super::on_host::{OnHost, Own};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
+use crate::layout::InMemory as _;
+use crate::likelihood::{End, Vector};
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
 use crate::work::add_results;
@@ -26,14 +28,12 @@ use mmgp_cell::{Homes, HostProcess, Placement};
 use mmgp_kernels::raxml::Rates;
 use mmgp_runtime::{Process, Runtime, Steps, Task, Teams};
 
-/// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
-const CALL: Work =
-    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
-        .in_line();
-/// Copying the ln likelihood of a pattern.
-const COPY_TERM: Work =
-    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
+work! {
+    /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
+    CALL: 16 integers, 20 loads, 20 stores, 8 branches;
+    /// Copying the ln likelihood of a pattern.
+    COPY_TERM: 2 integers, 1 loads, 1 stores, 1 branches;
+}
 
 /// Computes on SPEs for one host process.
 pub struct OffloadedEngine {
@@ -121,9 +121,8 @@ impl OffloadedEngine {
             z,
             peers: [0; MOST_SHARES],
             ends,
-            out: Vector::default(),
-            kept: Terms::Summed,
-            terms: memory.terms,
+            out: Vector::BLANK,
+            terms: None,
             sums: memory.sums,
         }
     }
@@ -141,7 +140,8 @@ impl OffloadedEngine {
             for (place, &spe) in peers.iter_mut().zip(spes) {
                 *place = spe as u8;
             }
-            self.memory.write_arguments(Arguments { peers, ..arguments }.to_quadwords());
+            self.memory
+                .write_arguments(Arguments { peers, ..arguments }.quadwords(ARGUMENTS_BYTES));
             self.memory.arguments
         };
         let task = Task::new(function, self.most_shares, &write);
@@ -172,7 +172,8 @@ impl OffloadedEngine {
     }
 
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
-        let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
+        let terms = (kept == Terms::Kept).then_some(self.memory.terms);
+        let arguments = Arguments { terms, ..self.arguments(ends, [z, z]) };
         let on_host = async |own: &mut OnHost, on: Own<'_>| own.evaluate(on, ends, (z, kept)).await;
         let shares = self.off_load(EVALUATE, arguments, on_host).await;
         let results = match self.teams {

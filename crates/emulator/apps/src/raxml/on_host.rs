@@ -7,7 +7,8 @@
 use super::arguments::Terms;
 use super::engine::NewView;
 use super::host::HostFunctions;
-use super::memory::{ProcessMemory, Vector};
+use super::memory::ProcessMemory;
+use crate::likelihood::Vector;
 use mmgp_cell::HostProcess;
 use mmgp_cell::ppe::Plain;
 use mmgp_spu::Quadword;

@@ -14,8 +14,9 @@ mod team;
 
 use std::rc::Rc;
 
-use super::arguments::{ARGUMENTS_BYTES, Arguments, BRANCHES, End};
-use super::memory::{Vector, WORDS_BYTES, vector_bytes};
+use super::arguments::{ARGUMENTS_BYTES, Arguments};
+use super::memory::vector_bytes;
+use crate::layout::InMemory as _;
 use crate::port::{Port, signalling, transfers};
 use crate::streaming::Buffers;
 use local_map::LocalMap;
@@ -101,7 +102,7 @@ impl RaxmlProgram {
     }
 
     async fn fetch_arguments(&self, spe: &impl Element, call: Call) -> Result<Arguments> {
-        let local = LocalAddress(self.map.arguments);
+        let local = self.map.arguments;
         let effective = call.arguments;
         let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
         self.transfer(spe, get).await?;
@@ -110,11 +111,11 @@ impl RaxmlProgram {
 
     /// Fetches the model where the SPE has another one.
     async fn fetch_model(&self, spe: &impl Element, arguments: &Arguments) -> Result<()> {
-        let held = LocalAddress(self.map.model_version);
+        let held = self.map.model_version;
         if spe.read(held, Bytes(16))?[0].0[0] == arguments.model_version {
             return Ok(());
         }
-        let (local, bytes) = (LocalAddress(self.map.model), MODEL_BYTES);
+        let (local, bytes) = (self.map.model, MODEL_BYTES);
         let get = Command::new(Direction::Get, local, arguments.model, bytes, CONTROL_TAG);
         self.transfer(spe, get).await?;
         spe.write(held, &[Quadword([arguments.model_version, 0])])
@@ -124,30 +125,12 @@ impl RaxmlProgram {
     fn buffers(&self, rates: Rates) -> Buffers {
         let transfers = transfers(self.version);
         let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
-        Buffers { at: self.map.streams, groups, transfers }
+        Buffers { at: self.map.streams.0, groups, transfers }
     }
 
-    /// Where the branches of a call lie in local store.
+    /// Where the branches of a call lie in local store: its arguments begin with them.
     fn branches(&self) -> LocalAddress {
-        LocalAddress(self.map.arguments + BRANCHES)
-    }
-
-    fn model(&self) -> LocalAddress {
-        LocalAddress(self.map.model)
-    }
-
-    fn tables(&self) -> LocalAddress {
-        LocalAddress(self.map.tables)
-    }
-}
-
-/// The arrays of what a branch ends in, as streams.
-fn lanes(end: End, rates: Rates) -> Vec<(EffectiveAddress, u64)> {
-    match end {
-        End::Tip(codes) => vec![(codes, WORDS_BYTES)],
-        End::Inner(Vector { entries, counts }) => {
-            vec![(entries, vector_bytes(rates)), (counts, WORDS_BYTES)]
-        }
+        self.map.arguments
     }
 }
 
@@ -190,7 +173,7 @@ impl SpeProgram for RaxmlProgram {
             .map(|index| memory.read(call.arguments.offset(16 * index)))
             .collect();
         let arguments = Arguments::from_quadwords(&quadwords);
-        let held = LocalAddress(self.map.model_version);
+        let held = self.map.model_version;
         let holds = |spe: &Spe| spe.store.borrow().load(held).0[0] == arguments.model_version;
         if !calls.iter().all(|(spe, _)| holds(spe)) {
             return None;
@@ -199,8 +182,8 @@ impl SpeProgram for RaxmlProgram {
         all.add(u64::from(call.function) << 32 | u64::from(call.shares));
         all.add(u64::from(call.lead.cast_unsigned()));
         all.add(memory.phase(call.arguments));
-        let place = |at| memory.phase(EffectiveAddress(at));
-        arguments.shape(place).into_iter().for_each(|word| all.add(word));
+        let place = |at| EffectiveAddress(memory.phase(at));
+        arguments.shape(&place).iter().flat_map(|it| it.0).for_each(|it| all.add(it));
         calls.iter().for_each(|(spe, _)| all.add(u64::from(spe.index)));
         Some(all)
     }

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::panels::{ARGUMENTS, BLOCKS, CODE, FIRST_TILE, Operand, Panels, ROOM, STACK, TILES};
+use crate::layout::InMemory as _;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
-use mmgp_cell::memory::Memory;
 use mmgp_cell::mfc::{
     AfterElement, Command, Direction, ListCommand, ListElement, Order, write_list,
 };
@@ -31,29 +31,21 @@ const B_TAG: u8 = 2;
 const C_TAG: u8 = 4;
 const ARGUMENTS_TAG: u8 = 6;
 
-/// Where the matrices lie in main memory, in blocks, and how many blocks a row of them has.
-#[derive(Debug, Clone, Copy)]
-pub struct Operands {
-    /// -A.
-    pub a: EffectiveAddress,
-    pub b: EffectiveAddress,
-    pub c: EffectiveAddress,
-    pub blocks: u32,
+arguments! {
+    /// Where the matrices lie in main memory, in blocks, and how many blocks a row of them has.
+    pub struct Operands {
+        /// -A.
+        pub a: EffectiveAddress,
+        /// B.
+        pub b: EffectiveAddress,
+        /// C.
+        pub c: EffectiveAddress,
+        /// Blocks of a row.
+        pub blocks: u32,
+    }
 }
 
 impl Operands {
-    /// Writes them as the arguments of a call.
-    pub fn write(self, memory: &Memory, at: EffectiveAddress) {
-        let quadwords = [[self.a.0, self.b.0], [self.c.0, u64::from(self.blocks)]];
-        memory.write(at, quadwords.map(Quadword));
-    }
-
-    fn read(quadwords: &[Quadword]) -> Self {
-        let [Quadword([a, b]), Quadword([c, blocks])] = [quadwords[0], quadwords[1]];
-        let [a, b, c] = [a, b, c].map(EffectiveAddress);
-        Self { a, b, c, blocks: blocks as u32 }
-    }
-
     /// The block of a row and a column of a matrix that begins at `matrix`.
     fn block(&self, matrix: EffectiveAddress, row: u32, column: u32) -> EffectiveAddress {
         matrix.offset(u64::from(row * self.blocks + column) * MATRIX_BYTES.0)
@@ -248,7 +240,7 @@ async fn arguments(spe: &Spe, at: EffectiveAddress) -> Result<Operands> {
     let get = Command::new(Direction::Get, ARGUMENTS, at, ARGUMENTS_BYTES, ARGUMENTS_TAG);
     spe.mfc.enqueue(get).await?;
     spe.mfc.wait_for(ARGUMENTS_TAG).await;
-    Ok(Operands::read(&spe.read(ARGUMENTS, ARGUMENTS_BYTES)?))
+    Ok(Operands::from_quadwords(&spe.read(ARGUMENTS, ARGUMENTS_BYTES)?))
 }
 
 impl SpeProgram for SgemmProgram {

@@ -16,6 +16,7 @@ use mmgp_spu::{LOCAL_STORE_BYTES, LocalAddress};
 use super::cells::Array;
 use super::rank::fan_bytes;
 use super::transfers::LARGEST;
+use crate::layout::Room;
 use mmgp_kernels::sweep3d::face_bytes;
 use mmgp_sweep::Octant;
 
@@ -64,22 +65,8 @@ pub struct LocalMap {
     end: u32,
 }
 
-/// What of local store has been given out.
-struct Room {
-    end: u32,
-}
-
-impl Room {
-    /// The next part of so many bytes, from a line's beginning on.
-    fn place(&mut self, bytes: u32) -> LocalAddress {
-        let start = self.end;
-        self.end = (start + bytes).next_multiple_of(128);
-        LocalAddress(start)
-    }
-}
-
 /// Bytes of the sums.
-const SUMS: u32 = 512;
+const SUMS: Bytes = Bytes(512);
 
 impl LocalMap {
     /// For a rank's block of so many cells along i, j and k, and so many angles of those of an octant.
@@ -103,16 +90,16 @@ impl LocalMap {
     /// [`Error::LocalStoreFull`] where there is no room for two lines beside the faces.
     fn new(sizes: Sizes) -> Result<Self> {
         let Sizes { cells, lines, planes, angles, coefficients } = sizes;
-        let mut room = Room { end: PROGRAM };
-        let (coefficients, sums) = (room.place(coefficients), room.place(SUMS));
+        let mut room = Room::of_lines(PROGRAM);
+        let (coefficients, sums) = (room.take(Bytes(coefficients.into())), room.take(SUMS));
         let face_bytes = [lines * planes * angles, cells * planes * angles, cells * lines * angles];
-        let faces = face_bytes.map(|bytes| room.place(bytes));
+        let faces = face_bytes.map(|bytes| room.take(Bytes(bytes.into())));
         let line = set_bytes(cells, 1);
-        let left = END.saturating_sub(u64::from(room.end) + STACK.0) / 2;
+        let left = END.saturating_sub(u64::from(room.end()) + STACK.0) / 2;
         let together = (LARGEST / Array::Flux.line_bytes(cells).max(16))
             .min(MOST_OF_SET.min(left) / line)
             .min(u64::from(lines)) as u32;
-        let needed = u64::from(room.end) + 2 * line + STACK.0;
+        let needed = u64::from(room.end()) + 2 * line + STACK.0;
         if together == 0 {
             let what = format!(
                 "a block of {cells} x {lines} x {planes} cells: {} bytes of faces, {} of a line and \
@@ -122,9 +109,8 @@ impl LocalMap {
             );
             return Err(Error::LocalStoreFull { what, needed, available: END });
         }
-        let set = set_bytes(cells, together) as u32;
-        let sets = [room.place(set), room.place(set)];
-        Ok(Self { coefficients, sums, faces, face_bytes, sets, lines: together, end: room.end })
+        let sets = [(); 2].map(|()| room.take(Bytes(set_bytes(cells, together))));
+        Ok(Self { coefficients, sums, faces, face_bytes, sets, lines: together, end: room.end() })
     }
 
     /// Where an array's lines lie in a set of buffers.

@@ -2,11 +2,10 @@
 
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
+use mmgp_cell::Spe;
 use mmgp_cell::element::{Element, Timed};
-use mmgp_cell::memory::Memory;
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::script::Writer;
-use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_runtime::{Call, Loop, SpeProgram, Writing};
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -20,11 +19,6 @@ pub const ARGUMENTS_BYTES: Bytes = Bytes(16);
 /// Where they go in local store.
 const ARGUMENTS: LocalAddress = LocalAddress(0);
 const TAG: u8 = 0;
-
-/// Writes the arguments of an off-load: what one SPE does alone, and what all share.
-pub fn write_arguments(memory: &Memory, at: EffectiveAddress, cycles: [Cycles; 2]) {
-    memory.write(at, [Quadword(cycles.map(|it| it.0))]);
-}
 
 /// The program.
 #[derive(Debug)]

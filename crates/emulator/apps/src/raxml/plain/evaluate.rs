@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Eigen, End, Four, WeightedPatterns};
-use crate::scaling::SCALING_LOG;
+use crate::likelihood::SCALING_LOG;
 use mmgp_cell::ppe::{Arithmetic, exponential, logarithm};
 
 /// ln z of a branch.

@@ -14,7 +14,7 @@
 //! category and 32 registers.
 
 use super::{Eigen, End, Four, Vectors, WeightedPatterns};
-use crate::scaling::{Checks, scale_and_count};
+use crate::likelihood::{Checks, scale_and_count};
 use mmgp_cell::ppe::{Arithmetic, exponential};
 
 /// Codes of tips: 1 to 15.

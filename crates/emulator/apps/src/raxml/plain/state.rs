@@ -5,9 +5,9 @@ use super::Four;
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
 use super::newview::{newview, transitions};
+use crate::likelihood::Checks;
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates};
-use crate::scaling::Checks;
 use mmgp_cell::ppe::{Arithmetic, Plain};
 
 /// What the functions need of a model.

@@ -1,9 +1,9 @@
 //! `makenewz`: the length of a branch by Newton's method.
 
-use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, vector_bytes};
+use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, end_bytes, vector_bytes};
 use super::evaluate::kernel_end;
 use super::exchange::Next;
-use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task, lanes};
+use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task};
 use crate::streaming::{Streams, Transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -18,7 +18,7 @@ use mmgp_spu::{LocalAddress, Quadword};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In local store with weights and categories, which begin there.
-    Local { weights: u32, categories: u32, sums: u32 },
+    Local { weights: LocalAddress, categories: LocalAddress, sums: LocalAddress },
     /// In main memory, from where they stream at every step.
     Main,
 }
@@ -34,7 +34,7 @@ impl RaxmlProgram {
             if steps > 0 && self.teams == Teams::ByHost {
                 self.factors(task).await;
             }
-            task.spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
+            task.spe.write(self.map.result, &[Quadword::ZERO])?;
             self.derivatives(task, place).await?;
             let number = task.arguments.sequence << 16 | steps;
             steps += 1;
@@ -44,7 +44,7 @@ impl RaxmlProgram {
         }
         if task.call.share == 0 {
             let [z, _] = task.spe.read(self.branches(), Bytes(16))?[0].0;
-            let (local, bytes) = (LocalAddress(self.map.result), Bytes(16));
+            let (local, bytes) = (self.map.result, Bytes(16));
             task.spe.write(local, &[Quadword([z, steps])])?;
             let put =
                 Command::new(Direction::Put, local, task.arguments.results, bytes, CONTROL_TAG);
@@ -55,12 +55,12 @@ impl RaxmlProgram {
 
     /// In local store where there is room.
     fn place(&self, task: &Task<'_, impl Element>) -> Place {
-        let (groups, rates) = (task.share.len() as u32, task.arguments.rates);
-        let words = if rates == Rates::Cat { WORDS_BYTES as u32 } else { 0 };
+        let (groups, rates) = (task.share.len() as u64, task.arguments.rates);
+        let words = if rates == Rates::Cat { WORDS_BYTES } else { 0 };
         let weights = self.map.resident;
-        let categories = weights + groups * DOUBLES_BYTES as u32;
-        let sums = categories + groups * words;
-        if sums + groups * vector_bytes(rates) as u32 <= self.map.end {
+        let categories = weights.offset(Bytes(groups * DOUBLES_BYTES));
+        let sums = categories.offset(Bytes(groups * words));
+        if sums.offset(Bytes(groups * vector_bytes(rates))) <= self.map.end {
             Place::Local { weights, categories, sums }
         } else {
             Place::Main
@@ -71,7 +71,7 @@ impl RaxmlProgram {
     async fn sum_table(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
-        let ends = arguments.ends.map(|end| lanes(end, rates));
+        let ends = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let inputs = ends.concat();
         let out = [(arguments.sums, vector_bytes(rates))];
         let streamed = if place == Place::Main { &out[..] } else { &[] };
@@ -90,16 +90,16 @@ impl RaxmlProgram {
         self.share_tables(task, &[self.factor_table(task)]).await?;
         let mut done = 0;
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let out = match place {
-                Place::Local { sums, .. } => LocalAddress(sums + done * vector_bytes(rates) as u32),
+                Place::Local { sums, .. } => sums.offset(Bytes(done * vector_bytes(rates))),
                 Place::Main => at(inputs.len()),
             };
             let kernel = SumTable {
                 version: self.version,
                 rates,
                 groups,
-                model: self.model(),
+                model: self.map.model,
                 ends: [
                     kernel_end(arguments.ends[0], 0, at),
                     kernel_end(arguments.ends[1], ends[0].len(), at),
@@ -107,7 +107,7 @@ impl RaxmlProgram {
                 out,
             };
             spe.compute(&kernel).await;
-            done += groups;
+            done += u64::from(groups);
         };
         streams.run(*spe, compute).await?;
         spe.wait_for(RESIDENT_TAG).await;
@@ -117,7 +117,7 @@ impl RaxmlProgram {
     /// Where they are.
     pub(super) fn factor_table(&self, task: &Task<'_, impl Element>) -> (LocalAddress, Bytes) {
         let bytes = u64::from(task.arguments.categories) * FACTOR_BYTES.0;
-        (LocalAddress(self.map.factors), Bytes(bytes))
+        (self.map.factors, Bytes(bytes))
     }
 
     /// The exponentials for the branch as it is now.
@@ -126,10 +126,10 @@ impl RaxmlProgram {
         let kernel = NewtonFactors {
             version: self.version,
             category_count,
-            model: self.model(),
+            model: self.map.model,
             branch: self.branches(),
-            out: LocalAddress(self.map.factors),
-            tables: self.tables(),
+            out: self.map.factors,
+            tables: self.map.tables,
         };
         task.spe.compute(&kernel).await;
     }
@@ -138,16 +138,16 @@ impl RaxmlProgram {
     async fn derivatives(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
-        let kernel = |groups: u32, sums: u32, weights: u32, categories: u32| Derivatives {
+        let kernel = |groups, sums, weights, categories| Derivatives {
             version: self.version,
             rates,
             groups,
             category_count: arguments.categories,
-            sums: LocalAddress(sums),
-            factors: LocalAddress(self.map.factors),
-            categories: LocalAddress(categories),
-            weights: LocalAddress(weights),
-            result: LocalAddress(self.map.result),
+            sums,
+            factors: self.map.factors,
+            categories,
+            weights,
+            result: self.map.result,
         };
         if let Place::Local { weights, categories, sums } = place {
             let groups = share.len() as u32;
@@ -166,7 +166,7 @@ impl RaxmlProgram {
         }
         let streams = Streams::new(self.buffers(rates), share, &inputs, &[]);
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| set + streams.offset(lane);
+            let at = |lane| streams.at(set, lane);
             let kernel = kernel(groups, at(0), at(1), at(2));
             spe.compute(&kernel).await;
         };
@@ -178,15 +178,15 @@ impl RaxmlProgram {
     async fn fetch_resident(
         &self,
         task: &Task<'_, impl Element>,
-        at: u32,
+        at: LocalAddress,
         (from, group_bytes): (EffectiveAddress, u64),
     ) -> Result<()> {
         let Task { spe, share, .. } = task;
         let from = from.offset(u64::from(share.start) * group_bytes);
         let bytes = share.len() as u64 * group_bytes;
         for offset in (0..bytes).step_by(self.largest.0 as usize) {
-            let (local, size) = (at + offset as u32, Bytes(self.largest.0.min(bytes - offset)));
-            let (local, from) = (LocalAddress(local), from.offset(offset));
+            let size = Bytes(self.largest.0.min(bytes - offset));
+            let (local, from) = (at.offset(Bytes(offset)), from.offset(offset));
             let get = Command::new(Direction::Get, local, from, size, RESIDENT_TAG);
             spe.enqueue_operands(get).await?;
             if self.buffers(task.arguments.rates).transfers == Transfers::OneByOne {

@@ -1,8 +1,8 @@
 //! `evaluate`: the ln likelihood of a tree, seen from a branch.
 
-use super::super::arguments::{End, Terms};
-use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES};
-use super::{CONTROL_TAG, RaxmlProgram, Task, lanes};
+use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, end_bytes};
+use super::{CONTROL_TAG, RaxmlProgram, Task};
+use crate::likelihood::End;
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -17,25 +17,24 @@ impl RaxmlProgram {
     pub(super) async fn evaluate(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let Task { spe, arguments, share, call } = task;
         let (version, rates) = (self.version, arguments.rates);
-        let ends = arguments.ends.map(|end| lanes(end, rates));
+        let ends = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let mut inputs = ends.concat();
         inputs.push((arguments.weights, DOUBLES_BYTES));
         if rates == Rates::Cat {
             inputs.push((arguments.pattern_categories, WORDS_BYTES));
         }
-        let out = [(arguments.terms, DOUBLES_BYTES)];
-        let kept = if arguments.kept == Terms::Kept { &out[..] } else { &[] };
-        let streams = Streams::new(self.buffers(rates), share, &inputs, kept);
+        let kept = arguments.terms.map(|terms| (terms, DOUBLES_BYTES));
+        let streams = Streams::new(self.buffers(rates), share, &inputs, kept.as_slice());
         streams.prefetch(*spe).await?;
-        let diagonal = LocalAddress(self.map.diagonal);
+        let diagonal = self.map.diagonal;
         let category_count = arguments.categories;
         let kernel = Diagonal {
             version,
             category_count,
-            model: self.model(),
+            model: self.map.model,
             branch: self.branches(),
             out: diagonal,
-            tables: self.tables(),
+            tables: self.map.tables,
         };
         if !self.is_worker(*call) {
             spe.compute(&kernel).await;
@@ -44,16 +43,16 @@ impl RaxmlProgram {
         self.share_tables(task, &[(diagonal, bytes)]).await?;
         let (second, places) = (ends[0].len(), inputs.len());
         let weights = ends.concat().len();
-        let local = LocalAddress(self.map.result);
+        let local = self.map.result;
         spe.write(local, &[Quadword::ZERO])?;
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let kernel = Evaluate {
                 version,
                 rates,
                 groups,
                 category_count,
-                model: self.model(),
+                model: self.map.model,
                 ends: [
                     kernel_end(arguments.ends[0], 0, at),
                     kernel_end(arguments.ends[1], second, at),
@@ -61,8 +60,8 @@ impl RaxmlProgram {
                 diagonal,
                 categories: at(places - 1),
                 weights: at(weights),
-                terms: (arguments.kept == Terms::Kept).then(|| at(places)),
-                tables: self.tables(),
+                terms: kept.map(|_| at(places)),
+                tables: self.map.tables,
                 result: local,
             };
             spe.compute(&kernel).await;

@@ -50,7 +50,7 @@ impl RaxmlProgram {
         }
         let spe = task.spe;
         self.report(task, number).await?;
-        let decision = LocalAddress(self.map.decision);
+        let decision = self.map.decision;
         let Quadword([z, stop]) = spe.message(decision, Number::Is(number)).await;
         spe.wait_for(EXCHANGE_TAG).await;
         spe.write(self.branches(), &[Quadword([z, 0])])?;
@@ -64,19 +64,19 @@ impl RaxmlProgram {
     /// Puts what stands at `result` to the first SPE.
     pub(super) async fn report(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
         let spe = task.spe;
-        let sums = spe.read(LocalAddress(self.map.result), Bytes(16))?[0];
-        let slot = self.map.partial_sums + MESSAGE_BYTES * task.call.share;
-        spe.write(LocalAddress(self.map.outgoing), &[sums, Quadword([number, 0])])?;
+        let sums = spe.read(self.map.result, Bytes(16))?[0];
+        let slot = self.slot(task.call.share);
+        spe.write(self.map.outgoing, &[sums, Quadword([number, 0])])?;
         self.send(spe, task.arguments.peers[0], slot).await
     }
 
     /// Adds what all SPEs report, in their order, as it has come.
     pub(super) async fn gather(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
         let Task { spe, call, .. } = task;
-        let result = LocalAddress(self.map.result);
+        let result = self.map.result;
         let mut sums = spe.read(result, Bytes(16))?[0].doubles();
         for share in 1..call.shares {
-            let slot = LocalAddress(self.map.partial_sums + MESSAGE_BYTES * share);
+            let slot = self.slot(share);
             let [g, h] = spe.message(slot, Number::Is(number)).await.doubles();
             sums = [sums[0] + g, sums[1] + h];
             spe.spend(self.add).await;
@@ -84,12 +84,17 @@ impl RaxmlProgram {
         spe.write(result, &[Quadword::from_doubles(sums)])
     }
 
+    /// Where what the SPE with that number reports comes to.
+    fn slot(&self, share: u32) -> LocalAddress {
+        self.map.partial_sums.offset(Bytes(MESSAGE_BYTES.0 * u64::from(share)))
+    }
+
     async fn decide(&self, task: &Task<'_, impl Element>, left: &mut u32) -> Next {
         let kernel = NewtonStep {
             version: self.version,
-            derivatives: LocalAddress(self.map.result),
+            derivatives: self.map.result,
             branch: self.branches(),
-            tables: self.tables(),
+            tables: self.map.tables,
         };
         let progress = task.spe.compute(&kernel).await;
         if progress != Progress::Shortened {
@@ -106,7 +111,7 @@ impl RaxmlProgram {
         }
         let [z, _] = spe.read(self.branches(), Bytes(16))?[0].0;
         let message = [Quadword([z, u64::from(next == Next::Stop)]), Quadword([number, 0])];
-        spe.write(LocalAddress(self.map.outgoing), &message)?;
+        spe.write(self.map.outgoing, &message)?;
         for &peer in &arguments.peers[1..call.shares as usize] {
             self.send(*spe, peer, self.map.decision).await?;
         }
@@ -115,10 +120,9 @@ impl RaxmlProgram {
     }
 
     /// Puts the outgoing message to a place in the local store of another SPE.
-    pub(super) async fn send(&self, spe: &impl Element, to: u8, at: u32) -> Result<()> {
-        let local = LocalAddress(self.map.outgoing);
-        let place = EffectiveAddress::local_store(u32::from(to), LocalAddress(at));
-        let bytes = Bytes(u64::from(MESSAGE_BYTES));
-        spe.enqueue(Command::new(Direction::Put, local, place, bytes, EXCHANGE_TAG)).await
+    pub(super) async fn send(&self, spe: &impl Element, to: u8, at: LocalAddress) -> Result<()> {
+        let local = self.map.outgoing;
+        let place = EffectiveAddress::local_store(u32::from(to), at);
+        spe.enqueue(Command::new(Direction::Put, local, place, MESSAGE_BYTES, EXCHANGE_TAG)).await
     }
 }

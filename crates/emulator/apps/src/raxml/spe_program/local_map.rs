@@ -2,6 +2,7 @@
 
 use super::super::arguments::{ARGUMENTS_BYTES, MOST_SHARES};
 use super::super::memory::WORDS_BYTES;
+use crate::layout::Room;
 use mmgp_base::units::Bytes;
 use mmgp_kernels::raxml::{
     DIAGONAL_BYTES, FACTOR_BYTES, MATRIX_BYTES, MAX_CATEGORIES, MODEL_BYTES, TABLES_BYTES,
@@ -15,41 +16,41 @@ use mmgp_spu::{LocalAddress, Quadword};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LocalMap {
     /// For exponentials and logarithms.
-    pub tables: u32,
+    pub tables: LocalAddress,
     /// Of the call.
-    pub arguments: u32,
+    pub arguments: LocalAddress,
     /// That of the arguments' version.
-    pub model: u32,
+    pub model: LocalAddress,
     /// The version that is there.
-    pub model_version: u32,
+    pub model_version: LocalAddress,
     /// Transition matrices of both branches.
-    pub matrices: [u32; 2],
+    pub matrices: [LocalAddress; 2],
     /// What they make of each of the 16 codes.
-    pub products: [u32; 2],
+    pub products: [LocalAddress; 2],
     /// The exponentials of a branch, for `evaluate`.
-    pub diagonal: u32,
+    pub diagonal: LocalAddress,
     /// The exponentials of a branch, for Newton's method.
-    pub factors: u32,
+    pub factors: LocalAddress,
     /// What kernels leave: a quadword.
-    pub result: u32,
+    pub result: LocalAddress,
     /// What the master tells a worker: two quadwords.
-    pub pass: u32,
+    pub pass: LocalAddress,
     /// What goes to other SPEs: two quadwords.
-    pub outgoing: u32,
+    pub outgoing: LocalAddress,
     /// What comes from the first SPE: two quadwords.
-    pub decision: u32,
+    pub decision: LocalAddress,
     /// What comes from each of the others: two quadwords each.
-    pub partial_sums: u32,
+    pub partial_sums: LocalAddress,
     /// Two sets of buffers of the blocks that flow through.
-    pub streams: u32,
+    pub streams: LocalAddress,
     /// What stays during a call.
-    pub resident: u32,
+    pub resident: LocalAddress,
     /// The first byte behind that.
-    pub end: u32,
+    pub end: LocalAddress,
 }
 
 /// Room for the message of an SPE to another: two quadwords, one a sequence number.
-pub(super) const MESSAGE_BYTES: u32 = 32;
+pub(super) const MESSAGE_BYTES: Bytes = Bytes(32);
 
 impl LocalMap {
     /// The module of all three functions: 117 KB (Blagojevic et al., PPoPP 2007).
@@ -61,14 +62,10 @@ impl LocalMap {
 
     /// A local store of that size, filled.
     pub fn new(local_store: Bytes) -> Self {
-        let mut next = Self::CODE.0 as u32;
-        let mut take = |bytes: Bytes| {
-            let start = next;
-            next += bytes.0.next_multiple_of(128) as u32;
-            start
-        };
+        let mut room = Room::of_lines(Self::CODE.0 as u32);
+        let mut take = |bytes| room.take(bytes);
         let categories = |each: Bytes| Bytes(u64::from(MAX_CATEGORIES) * each.0);
-        let (quadword, message) = (Bytes(16), Bytes(u64::from(MESSAGE_BYTES)));
+        let (quadword, message) = (Bytes(16), MESSAGE_BYTES);
         Self {
             tables: take(TABLES_BYTES),
             arguments: take(ARGUMENTS_BYTES),
@@ -85,7 +82,7 @@ impl LocalMap {
             partial_sums: take(Bytes(MOST_SHARES as u64 * message.0)),
             streams: take(Bytes(u64::from(Self::stream_bytes()))),
             resident: take(Bytes(0)),
-            end: local_store.0 as u32 - Self::STACK.0 as u32,
+            end: LocalAddress(local_store.0 as u32 - Self::STACK.0 as u32),
         }
     }
 
@@ -98,16 +95,17 @@ impl LocalMap {
 
     /// What the buffers take, from the arguments to the stack.
     pub fn buffers(&self) -> Bytes {
-        Bytes(u64::from(self.end - self.arguments))
+        Bytes(u64::from(self.end.0 - self.arguments.0))
     }
 
     /// What is zero when the program begins: no model is held, and no message has come.
     pub fn zeros(&self) -> Vec<(LocalAddress, Bytes)> {
-        let message = u64::from(MESSAGE_BYTES);
-        let sums = (self.partial_sums, MOST_SHARES as u64 * message);
-        [(self.model_version, 16), (self.pass, message), (self.decision, message), sums]
-            .map(|(at, bytes)| (LocalAddress(at), Bytes(bytes)))
-            .to_vec()
+        vec![
+            (self.model_version, Bytes(16)),
+            (self.pass, MESSAGE_BYTES),
+            (self.decision, MESSAGE_BYTES),
+            (self.partial_sums, Bytes(MOST_SHARES as u64 * MESSAGE_BYTES.0)),
+        ]
     }
 
     /// The data of the program.

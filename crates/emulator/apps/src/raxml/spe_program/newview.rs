@@ -1,8 +1,8 @@
 //! `newview`: the vector of an inner node from those of two children.
 
-use super::super::arguments::End;
-use super::super::memory::{WORDS_BYTES, vector_bytes};
-use super::{RaxmlProgram, Task, lanes};
+use super::super::memory::{WORDS_BYTES, end_bytes};
+use super::{RaxmlProgram, Task};
+use crate::likelihood::End;
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -16,13 +16,12 @@ impl RaxmlProgram {
     pub(super) async fn newview(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let (version, rates) = (self.version, arguments.rates);
-        let children = arguments.ends.map(|end| lanes(end, rates));
+        let children = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let mut inputs = children.concat();
         if rates == Rates::Cat {
             inputs.push((arguments.pattern_categories, WORDS_BYTES));
         }
-        let out =
-            [(arguments.out.entries, vector_bytes(rates)), (arguments.out.counts, WORDS_BYTES)];
+        let out = end_bytes(rates).lanes_of(arguments.out);
         let streams = Streams::new(self.buffers(rates), share, &inputs, &out);
         streams.prefetch(*spe).await?;
         if !self.is_worker(task.call) {
@@ -31,7 +30,7 @@ impl RaxmlProgram {
         self.share_tables(task, &self.transition_tables(task)).await?;
         let (right, places) = (children[0].len(), inputs.len());
         let compute = async |set: u32, groups: u32| {
-            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let at = |lane| streams.at(set, lane);
             let child = |side: usize, first: usize| match arguments.ends[side] {
                 End::Tip(_) => {
                     Child::Tip { codes: at(first), products: self.products(rates, side) }
@@ -39,7 +38,7 @@ impl RaxmlProgram {
                 End::Inner(_) => Child::Inner {
                     vectors: at(first),
                     counts: at(first + 1),
-                    matrices: LocalAddress(self.map.matrices[side]),
+                    matrices: self.map.matrices[side],
                 },
             };
             let kernel = NewView {
@@ -47,7 +46,7 @@ impl RaxmlProgram {
                 rates,
                 groups,
                 category_count: arguments.categories,
-                model: self.model(),
+                model: self.map.model,
                 left: child(0, 0),
                 right: child(1, right),
                 categories: at(places - 1),
@@ -58,7 +57,7 @@ impl RaxmlProgram {
         };
         streams.run(*spe, compute).await?;
         // The loop adds nothing up: that it is done is all that a worker reports.
-        spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
+        spe.write(self.map.result, &[Quadword::ZERO])?;
         self.join(task).await
     }
 
@@ -66,10 +65,10 @@ impl RaxmlProgram {
     fn transition_tables(&self, task: &Task<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
         let arguments = &task.arguments;
         let bytes = Bytes(u64::from(arguments.categories) * MATRIX_BYTES.0);
-        let matrices = self.map.matrices.map(|at| (LocalAddress(at), bytes));
+        let matrices = self.map.matrices.map(|at| (at, bytes));
         let is_tip = |side: usize| matches!(arguments.ends[side], End::Tip(_));
         let tips = (0..2).filter(|&side| arguments.rates == Rates::Gamma && is_tip(side));
-        let products = tips.map(|side| (LocalAddress(self.map.products[side]), TIP_PRODUCT_BYTES));
+        let products = tips.map(|side| (self.map.products[side], TIP_PRODUCT_BYTES));
         matrices.into_iter().chain(products).collect()
     }
 
@@ -77,15 +76,15 @@ impl RaxmlProgram {
     async fn transitions(&self, task: &Task<'_, impl Element>) {
         let Task { spe, arguments, .. } = task;
         let (version, category_count) = (self.version, arguments.categories);
-        let [left, right] = self.map.matrices.map(LocalAddress);
+        let [left, right] = self.map.matrices;
         let kernel = Transition {
             version,
             category_count,
-            model: self.model(),
+            model: self.map.model,
             branches: self.branches(),
             left,
             right,
-            tables: self.tables(),
+            tables: self.map.tables,
         };
         spe.compute(&kernel).await;
         if arguments.rates == Rates::Cat {
@@ -93,9 +92,9 @@ impl RaxmlProgram {
         }
         for (side, end) in arguments.ends.iter().enumerate() {
             if matches!(end, End::Tip(_)) {
-                let matrices = LocalAddress(self.map.matrices[side]);
-                let out = LocalAddress(self.map.products[side]);
-                let kernel = TipProducts { version, matrices, model: self.model(), out };
+                let matrices = self.map.matrices[side];
+                let out = self.map.products[side];
+                let kernel = TipProducts { version, matrices, model: self.map.model, out };
                 spe.compute(&kernel).await;
             }
         }
@@ -103,9 +102,9 @@ impl RaxmlProgram {
 
     /// What a tip's codes select from: products of codes with GAMMA, the matrices with CAT.
     fn products(&self, rates: Rates, side: usize) -> LocalAddress {
-        LocalAddress(match rates {
+        match rates {
             Rates::Gamma => self.map.products[side],
             Rates::Cat => self.map.matrices[side],
-        })
+        }
     }
 }

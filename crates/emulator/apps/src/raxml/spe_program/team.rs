@@ -21,6 +21,7 @@ use std::ops::Range;
 
 use super::super::arguments::{ARGUMENTS_BYTES, Arguments};
 use super::{EXCHANGE_TAG, RaxmlProgram, Task};
+use crate::layout::InMemory as _;
 use crate::pbpi::block;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
@@ -61,11 +62,11 @@ impl RaxmlProgram {
 
     /// A worker waits for its pass and fetches the arguments.
     pub(super) async fn wait_for_pass(&self, spe: &impl Element) -> Result<Arguments> {
-        let pass = LocalAddress(self.map.pass);
+        let pass = self.map.pass;
         let Quadword([master, _]) = spe.message(pass, Number::Any).await;
         // So that the next one is seen to come.
         spe.write(pass.offset(Bytes(16)), &[Quadword::ZERO])?;
-        let local = LocalAddress(self.map.arguments);
+        let local = self.map.arguments;
         let from = EffectiveAddress::local_store(master as u32, local);
         let get = Command::new(Direction::Get, local, from, ARGUMENTS_BYTES, EXCHANGE_TAG);
         self.transfer(spe, get).await?;
@@ -103,7 +104,7 @@ impl RaxmlProgram {
         let Task { spe, call, arguments, .. } = task;
         let master = u64::from(arguments.peers[0]);
         let message = [Quadword([master, 0]), Quadword([arguments.sequence, 0])];
-        spe.write(LocalAddress(self.map.outgoing), &message)?;
+        spe.write(self.map.outgoing, &message)?;
         for &peer in &arguments.peers[1..call.shares as usize] {
             spe.spend(FILL).await;
             self.send(*spe, peer, self.map.pass).await?;

@@ -1,8 +1,8 @@
 //! What the host tells SPEs of a diagonal, and what they tell it.
 
+use crate::layout::{InMemory, Words};
 use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
-use mmgp_spu::Quadword;
 use mmgp_sweep::{FixUp, I, Problem, Sign, Step};
 
 use super::diagonals::LineOfPair;
@@ -28,15 +28,46 @@ pub struct Calls {
 /// Bytes from the fix-ups of one SPE to those of the next: a line, which nobody else writes.
 const FIXED_BYTES: u64 = 128;
 
-/// A diagonal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Diagonal {
-    pub lines: u32,
-    /// The number of the octant and the block of angles.
-    pub fan: u32,
-    /// Which way lines are swept.
-    pub sign: Sign,
-    pub fix_up: FixUp,
+impl InMemory for Sign {
+    const BLANK: Self = Self::Minus;
+
+    fn pass(&mut self, words: &mut Words<'_>) {
+        *self = words.either(*self, [Self::Minus, Self::Plus]);
+    }
+}
+
+impl InMemory for FixUp {
+    const BLANK: Self = Self::Off;
+
+    fn pass(&mut self, words: &mut Words<'_>) {
+        *self = words.either(*self, [Self::Off, Self::On]);
+    }
+}
+
+arguments! {
+    /// A diagonal.
+    #[derive(Eq)]
+    pub struct Diagonal {
+        /// Its lines.
+        pub lines: u32,
+        /// The number of the octant and the block of angles.
+        pub fan: u32,
+        /// Which way lines are swept.
+        pub sign: Sign,
+        /// Whether outflows are fixed up.
+        pub fix_up: FixUp,
+    }
+}
+
+arguments! {
+    /// A line, and where it lies in the grid.
+    #[derive(Eq)]
+    pub struct PlacedLine {
+        /// The line.
+        pub line: LineOfPair,
+        /// Its plane of the grid.
+        pub k: u32,
+    }
 }
 
 impl Calls {
@@ -70,29 +101,4 @@ impl Diagonal {
         let (fan, sign) = (step.fan as u32, step.octant.signs[I]);
         Self { lines: lines.len() as u32, fan, sign, fix_up }
     }
-
-    pub fn quadword(self) -> Quadword {
-        let Self { lines, fan, sign, fix_up } = self;
-        let flags = [sign == Sign::Plus, fix_up == FixUp::On].map(u32::from);
-        Quadword::from_words([lines, fan, flags[0], flags[1]])
-    }
-
-    pub fn from_quadword(quadword: Quadword) -> Self {
-        let [lines, fan, is_plus, is_on] = quadword.words();
-        let sign = if is_plus == 1 { Sign::Plus } else { Sign::Minus };
-        let fix_up = if is_on == 1 { FixUp::On } else { FixUp::Off };
-        Self { lines, fan, sign, fix_up }
-    }
-}
-
-/// A line whose block begins with plane `first` of the grid.
-pub fn line_quadword(line: LineOfPair, first: u32) -> Quadword {
-    let LineOfPair { pair, plane, j } = line;
-    Quadword::from_words([pair, plane, j, first + plane])
-}
-
-/// A line, and its plane of the grid.
-pub fn line_of(quadword: Quadword) -> (LineOfPair, u32) {
-    let [pair, plane, j, k] = quadword.words();
-    (LineOfPair { pair, plane, j }, k)
 }

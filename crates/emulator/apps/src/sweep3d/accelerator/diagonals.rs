@@ -2,14 +2,17 @@
 
 use mmgp_sweep::{J, K, Step};
 
-/// A line of cells along i for a pair of angles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineOfPair {
-    /// Which pair of the block's angles.
-    pub pair: u32,
-    /// Its plane, counted within the block, and its j.
-    pub plane: u32,
-    pub j: u32,
+arguments! {
+    /// A line of cells along i for a pair of angles.
+    #[derive(Eq)]
+    pub struct LineOfPair {
+        /// Which pair of the block's angles.
+        pub pair: u32,
+        /// Its plane, counted within the block.
+        pub plane: u32,
+        /// Its j.
+        pub j: u32,
+    }
 }
 
 /// The diagonals of a block of so many lines a plane and pairs of angles, in their order: on each all lines

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::super::cells::{Array, Cells};
 use super::super::reflections::Reflections;
-use super::arguments::{Calls, Diagonal, line_quadword};
+use super::arguments::{Calls, Diagonal, PlacedLine};
 use super::diagonals::{LineOfPair, diagonals};
 use super::faces::{ELEMENT, Faces};
 use super::spe_program::SWEEP;
+use crate::layout::InMemory as _;
 use mmgp_base::units::{Bytes, SimTime};
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
@@ -17,35 +18,23 @@ use mmgp_runtime::{Process, Task};
 use mmgp_spu::Quadword;
 use mmgp_sweep::{FixUp, I, J, K, Problem, Sign, Step};
 
-/// What the host does for a cell before a sweep: phi_0 to phi_3 and the external source are loaded; phi_0
-/// is kept, four moments of the source are stored and four zeros.
-const MAKE_SOURCE: Work =
-    Work { integers: 3, loads: 5, stores: 9, floats: 4, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// And after it: |phi_0 - old| / |phi_0| where that is not 0, its maximum, and the sum of phi_0.
-const COMPARE: Work =
-    Work { integers: 2, loads: 2, stores: 0, floats: 6, divides: 1, branches: 3, code: 0 }
-        .in_line();
-/// For an element of a face on the boundary of the grid: two outflows, each with a weight.
-const LEAK: Work =
-    Work { integers: 1, loads: 2, stores: 0, floats: 2, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// For a line of memory that is set to zero: `dcbz`, which does not load it.
-const CLEAR: Work =
-    Work { integers: 1, loads: 0, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// For an element that is copied.
-const COPY: Work =
-    Work { integers: 1, loads: 2, stores: 2, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// For a diagonal: where it begins and ends, and four words that tell of it.
-const BEGIN: Work =
-    Work { integers: 16, loads: 4, stores: 4, floats: 0, divides: 0, branches: 4, code: 0 }
-        .in_line();
-/// For a line of cells: its pair, plane and j, and four words that tell of it.
-const HAND_OUT: Work =
-    Work { integers: 8, loads: 0, stores: 4, floats: 0, divides: 0, branches: 2, code: 0 }
-        .in_line();
+work! {
+    /// What the host does for a cell before a sweep: phi_0 to phi_3 and the external source are loaded; phi_0
+    /// is kept, four moments of the source are stored and four zeros.
+    MAKE_SOURCE: 3 integers, 5 loads, 9 stores, 4 floats, 1 branches;
+    /// And after it: |phi_0 - old| / |phi_0| where that is not 0, its maximum, and the sum of phi_0.
+    COMPARE: 2 integers, 2 loads, 6 floats, 1 divides, 3 branches;
+    /// For an element of a face on the boundary of the grid: two outflows, each with a weight.
+    LEAK: 1 integers, 2 loads, 2 floats, 1 branches;
+    /// For a line of memory that is set to zero: `dcbz`, which does not load it.
+    CLEAR: 1 integers, 1 stores, 1 branches;
+    /// For an element that is copied.
+    COPY: 1 integers, 2 loads, 2 stores, 1 branches;
+    /// For a diagonal: where it begins and ends, and four words that tell of it.
+    BEGIN: 16 integers, 4 loads, 4 stores, 4 branches;
+    /// For a line of cells: its pair, plane and j, and four words that tell of it.
+    HAND_OUT: 8 integers, 4 stores, 2 branches;
+}
 
 /// A line of memory.
 const LINE: u64 = 128;
@@ -127,10 +116,11 @@ impl Host {
         let count = lines.len() as u32;
         self.process.work(BEGIN + HAND_OUT * count.into()).await;
         let arguments = |_: &[u32]| {
-            let diagonal = Diagonal::new(step, lines, fix_up).quadword();
+            let mut told = Diagonal::new(step, lines, fix_up).quadwords(Bytes(16));
             let first = step.planes.start as u32;
-            let lines = lines.iter().map(|&line| line_quadword(line, first));
-            self.memory.write(self.calls.at, std::iter::once(diagonal).chain(lines));
+            let placed = |&line: &LineOfPair| PlacedLine { line, k: first + line.plane };
+            told.extend(lines.iter().flat_map(|line| placed(line).quadwords(Bytes(16))));
+            self.memory.write(self.calls.at, told);
             self.calls.at
         };
         let shares = self.most_shares.min(count);

@@ -4,6 +4,7 @@
 //!   program | coefficients | fix-ups | arguments | line, twice | stack
 //! ```
 
+use crate::layout::Room;
 use mmgp_base::units::Bytes;
 use mmgp_cell::context::SpeImage;
 use mmgp_kernels::sweep3d::{MOMENTS_BYTES, TOTAL_BYTES, coefficients, coefficients_bytes};
@@ -65,16 +66,12 @@ impl LocalMap {
     /// For the lines of a problem.
     pub fn new(problem: &Problem, calls: &Calls) -> Self {
         let (cells, pairs) = (problem.cells()[I] as u32, pairs(problem));
-        let mut end = CODE + (COEFFICIENTS as u32 * pairs) * problem.fan_count() as u32;
-        let mut place = |bytes: u64| {
-            let start = end.next_multiple_of(128);
-            end = start.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
-            LocalAddress(start)
-        };
+        let coefficients = (COEFFICIENTS as u32 * pairs) * problem.fan_count() as u32;
+        let mut room = Room::of_lines(CODE + coefficients);
         let set: u64 = Buffer::ALL.iter().map(|it| it.bytes(cells).next_multiple_of(128)).sum();
-        let (fixed, arguments) = (place(16), place(calls.bytes().0));
-        let sets = [place(set), place(set)];
-        Self { cells, pairs, fixed, arguments, sets, end }
+        let (fixed, arguments) = (room.take(Bytes(16)), room.take(calls.bytes()));
+        let sets = [(); 2].map(|()| room.take(Bytes(set)));
+        Self { cells, pairs, fixed, arguments, sets, end: room.end() }
     }
 
     /// Coefficients of a pair of angles of an octant and a block of angles.

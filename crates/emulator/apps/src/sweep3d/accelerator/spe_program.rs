@@ -4,10 +4,10 @@ use std::cell::RefCell;
 
 use super::super::cells::{Array, Cells};
 use super::super::transfers::transfer;
-use super::arguments::{Calls, Diagonal, line_of};
-use super::diagonals::LineOfPair;
+use super::arguments::{Calls, Diagonal, PlacedLine};
 use super::faces::Faces;
 use super::local_map::{Buffer, LocalMap};
+use crate::layout::InMemory as _;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimSpan};
 use mmgp_cell::mfc::Direction;
@@ -52,19 +52,19 @@ pub struct LineProgram {
 
 impl LineProgram {
     /// Fetches what a call is about: the diagonal, and this SPE's part of its lines.
-    async fn arguments(&self, spe: &Spe, call: Call) -> Result<(Diagonal, Vec<(LineOfPair, u32)>)> {
+    async fn arguments(&self, spe: &Spe, call: Call) -> Result<(Diagonal, Vec<PlacedLine>)> {
         let (at, bytes) = (self.map.arguments, self.calls.bytes());
         transfer(spe, Direction::Get, (at, call.arguments), bytes.0, ARGUMENTS).await?;
         spe.mfc.wait_for(ARGUMENTS).await;
-        let diagonal = Diagonal::from_quadword(spe.read(at, Bytes(16))?[0]);
+        let diagonal = Diagonal::from_quadwords(&spe.read(at, Bytes(16))?);
         let own = part(diagonal.lines, call.share, call.shares);
         let first = at.offset(Bytes(16 * u64::from(own.start + 1)));
         let lines = spe.read(first, Bytes(16 * own.len() as u64))?;
-        Ok((diagonal, lines.into_iter().map(line_of).collect()))
+        Ok((diagonal, lines.chunks(1).map(PlacedLine::from_quadwords).collect()))
     }
 
     /// Where a buffer's data lie in main memory.
-    fn place(&self, buffer: Buffer, (line, k): (LineOfPair, u32)) -> EffectiveAddress {
+    fn place(&self, buffer: Buffer, PlacedLine { line, k }: PlacedLine) -> EffectiveAddress {
         match buffer {
             Buffer::Source => self.cells.line(Array::Source, line.j, k),
             Buffer::Flux => self.cells.line(Array::Flux, line.j, k),
@@ -80,7 +80,7 @@ impl LineProgram {
         &self,
         spe: &Spe,
         direction: Direction,
-        line: (LineOfPair, u32),
+        line: PlacedLine,
         set: usize,
     ) -> Result<()> {
         let (buffers, tag): (&[Buffer], u8) = match direction {
@@ -121,7 +121,7 @@ impl LineProgram {
 
     /// Sweeps lines: while one is computed the next comes and the last one leaves. All that they leave is
     /// in main memory when it is done.
-    async fn run(&self, spe: &Spe, diagonal: &Diagonal, lines: &[(LineOfPair, u32)]) -> Result<()> {
+    async fn run(&self, spe: &Spe, diagonal: &Diagonal, lines: &[PlacedLine]) -> Result<()> {
         let mut fixed = 0;
         for (number, &line) in lines.iter().enumerate() {
             let set = number % 2;
@@ -135,7 +135,7 @@ impl LineProgram {
                 self.begin(spe, Direction::Get, next, 1 - set).await?;
             }
             spe.mfc.wait_for(GETS + set as u8).await;
-            fixed += self.sweep(spe, diagonal, line.0.pair, set).await;
+            fixed += self.sweep(spe, diagonal, line.line.pair, set).await;
             self.begin(spe, Direction::Put, line, set).await?;
         }
         if diagonal.fix_up == FixUp::On {

@@ -1,11 +1,92 @@
-//! Scaling of likelihood vectors on the host: both applications do it alike.
+//! What the likelihood functions of both phylogenetic programs have in common: how vectors lie in main
+//! memory, and how they are scaled on the host.
 //!
 //! A pattern all of whose entries are below 2^-256 in magnitude is multiplied by 2^256. Entries are
 //! looked at until one is found that is not.
 
+use crate::layout::{InMemory, Words};
 use mmgp_base::units::Cycles;
+use mmgp_cell::EffectiveAddress;
 use mmgp_cell::ppe::{Arithmetic, Order, Timed};
 use mmgp_machine::Machine;
+use mmgp_spu::Quadword;
+
+arguments! {
+    /// A conditional likelihood vector with its scaling counts.
+    #[derive(Eq)]
+    pub struct Vector {
+        /// Doubles of each pattern.
+        pub entries: EffectiveAddress,
+        /// A word for each pattern.
+        pub counts: EffectiveAddress,
+    }
+}
+
+/// What a branch ends in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A tip, whose codes lie there.
+    Tip(EffectiveAddress),
+    /// An inner node with its vector.
+    Inner(Vector),
+}
+
+/// An array in main memory, and bytes of it for each group of patterns.
+pub type Lane = (EffectiveAddress, u64);
+
+/// Bytes of the arrays of a branch's end for each group of patterns.
+#[derive(Debug, Clone, Copy)]
+pub struct EndBytes {
+    /// Codes of a tip.
+    pub codes: u64,
+    /// Entries of a vector.
+    pub entries: u64,
+    /// Scaling counts of a vector.
+    pub counts: u64,
+}
+
+impl EndBytes {
+    /// The arrays of a vector.
+    pub fn lanes_of(self, vector: Vector) -> [Lane; 2] {
+        [(vector.entries, self.entries), (vector.counts, self.counts)]
+    }
+
+    /// The arrays of an end.
+    pub fn lanes(self, end: End) -> Vec<Lane> {
+        match end {
+            End::Tip(codes) => vec![(codes, self.codes)],
+            End::Inner(vector) => self.lanes_of(vector).to_vec(),
+        }
+    }
+}
+
+/// Marks the address of the codes of a tip: arrays begin at lines.
+const TIP: u64 = 1;
+
+impl InMemory for End {
+    const BLANK: Self = Self::Inner(Vector::BLANK);
+
+    fn pass(&mut self, words: &mut Words<'_>) {
+        let mut vector = match *self {
+            Self::Tip(codes) => Vector { entries: codes.offset(TIP), counts: EffectiveAddress(0) },
+            Self::Inner(vector) => vector,
+        };
+        vector.pass(words);
+        *self = match vector.entries.0 & TIP {
+            0 => Self::Inner(vector),
+            _ => Self::Tip(EffectiveAddress(vector.entries.0 - TIP)),
+        };
+    }
+}
+
+/// Doubles two by two as quadwords.
+pub fn pairs(doubles: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Quadword> {
+    let mut doubles = doubles.into_iter();
+    std::iter::from_fn(move || {
+        let first = doubles.next()?;
+        Some(Quadword::from_doubles([first, doubles.next().unwrap_or(0.0)]))
+    })
+}
 
 /// 2^256, by which a pattern is scaled.
 const SCALING: f64 =
@@ -25,7 +106,7 @@ pub struct Checks {
     pub scaled: u32,
 }
 
-/// Scales a pattern if it needs it.
+/// Scales a pattern on the host if it needs it.
 #[inline(always)]
 pub fn scale<A: Arithmetic>(ppe: &mut A, entries: &mut [[f64; 4]]) -> Checks {
     let threshold = ppe.constant(THRESHOLD);
@@ -47,7 +128,7 @@ pub fn scale<A: Arithmetic>(ppe: &mut A, entries: &mut [[f64; 4]]) -> Checks {
     Checks { small, scaled: 1 }
 }
 
-/// Scales a pattern if it needs it, and writes how often it was scaled: `below` times below.
+/// Scales a pattern on the host if it needs it, and writes how often it was scaled: `below` times below.
 #[inline(always)]
 pub fn scale_and_count<A: Arithmetic>(
     ppe: &mut A,
