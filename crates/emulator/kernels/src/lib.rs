@@ -14,6 +14,5 @@ pub mod raxml;
 mod reciprocal;
 mod scalar;
 pub mod sgemm;
-mod stores;
 pub mod sweep3d;
 pub mod version;

@@ -11,23 +11,15 @@
 //! of every thread of the list and asks for their next nodes ([`Advance`]). Seldom one of them has
 //! ended ([`Retire`]), or the buffers for records are full ([`TurnOver`]).
 
-mod add;
-mod advance;
-mod ask;
-mod head;
-mod retire;
-mod turn_over;
+mod streams;
+mod threads;
+
+pub use streams::{Add, SuccessorSum};
+pub use threads::{Advance, Ask, Retire, Turn, TurnOver};
 
 use mmgp_base::units::Bytes;
 use mmgp_lists::Operation;
 use mmgp_spu::{LocalAddress, Quadword, Spu};
-
-pub use add::Add;
-pub use advance::{Advance, Turn};
-pub use ask::Ask;
-pub use head::SuccessorSum;
-pub use retire::Retire;
-pub use turn_over::TurnOver;
 
 /// A node, a record, or the state of a thread.
 pub const NODE_BYTES: Bytes = Bytes(16);

@@ -45,18 +45,15 @@
 
 mod likelihood_sum;
 mod naive;
-mod node_update;
+mod nodes;
 mod product;
-mod root_product;
 mod tip_vectors;
 
 pub use likelihood_sum::LikelihoodSum;
-pub use node_update::NodeUpdate;
-pub use root_product::RootProduct;
+pub use nodes::{NodeUpdate, RootProduct};
 pub use tip_vectors::{TipVectors, tip_table};
 
-use super::version::Version;
-use super::version::named;
+use crate::version::{Version, named};
 use mmgp_base::units::Bytes;
 
 /// Patterns in a group.

@@ -25,18 +25,22 @@
 //! a pattern of weight 0 is left out by a branch, so that its term is 0.
 
 mod evaluate;
-mod exponentials;
 mod new_view;
 mod newton;
 
 pub(super) use evaluate::evaluate;
-pub(super) use exponentials::{diagonal, newton_factors, tip_products, transition};
 pub(super) use new_view::new_view;
 pub(super) use newton::{derivatives, newton_step, sum_table};
 
-use super::model_block::TIP_VECTORS_OFFSET;
-use super::{End, PATTERNS_PER_GROUP, Rates};
-use crate::scalar::load_word;
+use super::{
+    Diagonal, EI_OFFSET, EIGENVALUES_OFFSET, End, NewtonFactors, PATTERNS_PER_GROUP, RATES_OFFSET,
+    Rates, TIP_VECTORS_OFFSET, TipProducts, Transition,
+};
+use crate::scalar::{
+    constant, copy, exponential, load, load_vector, load_word, logarithm, matrix_times_vector,
+    store, store_vector,
+};
+use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Spu};
 
 /// A register with an address.
@@ -118,4 +122,222 @@ fn advance<S: Spu>(spu: &mut S, pointer: S::Register, bytes: i16) -> S::Register
 #[inline(always)]
 fn patterns<S: Spu>(spu: &mut S, groups: u32) -> S::Register {
     spu.ila(PATTERNS_PER_GROUP * groups)
+}
+
+/// Walks through categories and the eigenvalues but the first, which is 0.
+#[derive(Clone, Copy)]
+struct Exponents<R> {
+    /// ln z.
+    u: R,
+    rate: R,
+    eigenvalue: R,
+}
+
+impl<R: Copy> Exponents<R> {
+    /// At the second eigenvalue, with the logarithm of the z at `branch + displacement`.
+    #[inline(always)]
+    fn begin<S: Spu<Register = R>>(
+        spu: &mut S,
+        model: LocalAddress,
+        branch: LocalAddress,
+        displacement: i32,
+    ) -> Self {
+        let branch = pointer(spu, branch);
+        let z = load(spu, branch, displacement);
+        let u = logarithm(spu, z);
+        let rate = pointer(spu, model.offset(RATES_OFFSET));
+        let eigenvalue = first_eigenvalue(spu, model);
+        Self { u, rate, eigenvalue }
+    }
+
+    /// rho lambda and exp(rho lambda u).
+    #[inline(always)]
+    fn factor_and_power<S: Spu<Register = R>>(self, spu: &mut S) -> [R; 2] {
+        let rate = load(spu, self.rate, 0);
+        let eigenvalue = load(spu, self.eigenvalue, 0);
+        let factor = spu.dfm(rate, eigenvalue);
+        let exponent = spu.dfm(factor, self.u);
+        [factor, exponential(spu, exponent)]
+    }
+
+    #[inline(always)]
+    fn next_eigenvalue<S: Spu<Register = R>>(self, spu: &mut S) -> Self {
+        Self { eigenvalue: spu.ai(self.eigenvalue, 8), ..self }
+    }
+
+    #[inline(always)]
+    fn next_category<S: Spu<Register = R>>(self, spu: &mut S, model: LocalAddress) -> Self {
+        let rate = spu.ai(self.rate, 8);
+        Self { rate, eigenvalue: first_eigenvalue(spu, model), ..self }
+    }
+}
+
+/// Where the first eigenvalue stands that is not 0.
+#[inline(always)]
+fn first_eigenvalue<S: Spu>(spu: &mut S, model: LocalAddress) -> S::Register {
+    pointer(spu, model.offset(EIGENVALUES_OFFSET).offset(Bytes(8)))
+}
+
+/// [`Transition`]: one branch after the other.
+#[inline(always)]
+pub(super) fn transition<S: Spu>(spu: &mut S, kernel: &Transition) {
+    for (displacement, out) in [(0, kernel.left), (8, kernel.right)] {
+        matrices(spu, kernel, displacement, out);
+    }
+}
+
+#[inline(always)]
+fn matrices<S: Spu>(spu: &mut S, kernel: &Transition, displacement: i32, out: LocalAddress) {
+    let model = kernel.model;
+    let mut exponents = Exponents::begin(spu, model, kernel.branches, displacement);
+    let mut out = pointer(spu, out);
+    let mut categories = spu.ila(kernel.category_count);
+    loop {
+        spu.label();
+        let mut ei = pointer(spu, model.offset(EI_OFFSET));
+        let column = load_vector(spu, ei);
+        store_vector(spu, column, out);
+        let mut eigenvalues = spu.il(3);
+        loop {
+            spu.label();
+            ei = spu.ai(ei, 32);
+            out = spu.ai(out, 32);
+            let [_, power] = exponents.factor_and_power(spu);
+            scaled_column(spu, ei, power, out);
+            exponents = exponents.next_eigenvalue(spu);
+            eigenvalues = spu.ai(eigenvalues, -1);
+            if !spu.brnz(eigenvalues) {
+                break;
+            }
+        }
+        out = spu.ai(out, 32);
+        exponents = exponents.next_category(spu, model);
+        categories = spu.ai(categories, -1);
+        if !spu.brnz(categories) {
+            return;
+        }
+    }
+}
+
+/// A column of EI times a number.
+#[inline(always)]
+fn scaled_column<S: Spu>(spu: &mut S, ei: S::Register, factor: S::Register, out: S::Register) {
+    let column = load_vector(spu, ei);
+    let scaled = [
+        spu.dfm(column[0], factor),
+        spu.dfm(column[1], factor),
+        spu.dfm(column[2], factor),
+        spu.dfm(column[3], factor),
+    ];
+    store_vector(spu, scaled, out);
+}
+
+/// [`TipProducts`]: a matrix times a vector for each code and category.
+#[inline(always)]
+pub(super) fn tip_products<S: Spu>(spu: &mut S, kernel: &TipProducts) {
+    let mut vector = pointer(spu, kernel.model.offset(TIP_VECTORS_OFFSET));
+    let mut out = pointer(spu, kernel.out);
+    let mut codes = spu.il(16);
+    loop {
+        spu.label();
+        let mut matrix = pointer(spu, kernel.matrices);
+        let mut categories = spu.il(4);
+        loop {
+            spu.label();
+            let x = load_vector(spu, vector);
+            let products = matrix_times_vector(spu, matrix, x);
+            store_vector(spu, products, out);
+            matrix = spu.ai(matrix, 128);
+            out = spu.ai(out, 32);
+            categories = spu.ai(categories, -1);
+            if !spu.brnz(categories) {
+                break;
+            }
+        }
+        vector = spu.ai(vector, 32);
+        codes = spu.ai(codes, -1);
+        if !spu.brnz(codes) {
+            return;
+        }
+    }
+}
+
+/// [`Diagonal`].
+#[inline(always)]
+pub(super) fn diagonal<S: Spu>(spu: &mut S, kernel: &Diagonal) {
+    let mut exponents = Exponents::begin(spu, kernel.model, kernel.branch, 0);
+    let mut out = pointer(spu, kernel.out);
+    let mut categories = spu.ila(kernel.category_count);
+    loop {
+        spu.label();
+        let one = constant(spu, 1.0);
+        store(spu, one, out, 0);
+        let mut eigenvalues = spu.il(3);
+        loop {
+            spu.label();
+            out = spu.ai(out, 8);
+            let [_, power] = exponents.factor_and_power(spu);
+            store(spu, power, out, 0);
+            exponents = exponents.next_eigenvalue(spu);
+            eigenvalues = spu.ai(eigenvalues, -1);
+            if !spu.brnz(eigenvalues) {
+                break;
+            }
+        }
+        out = spu.ai(out, 8);
+        exponents = exponents.next_category(spu, kernel.model);
+        categories = spu.ai(categories, -1);
+        if !spu.brnz(categories) {
+            return;
+        }
+    }
+}
+
+/// [`NewtonFactors`]: three planes of `[category][l]`.
+#[inline(always)]
+pub(super) fn newton_factors<S: Spu>(spu: &mut S, kernel: &NewtonFactors) {
+    let mut exponents = Exponents::begin(spu, kernel.model, kernel.branch, 0);
+    let plane = spu.ila(32 * kernel.category_count);
+    let mut out = pointer(spu, kernel.out);
+    let mut categories = spu.ila(kernel.category_count);
+    loop {
+        spu.label();
+        let (one, zero) = (constant(spu, 1.0), spu.il(0));
+        store_in_planes(spu, [one, zero, zero], out, plane);
+        let mut eigenvalues = spu.il(3);
+        loop {
+            spu.label();
+            out = spu.ai(out, 8);
+            let [factor, power] = exponents.factor_and_power(spu);
+            let first = spu.dfm(factor, power);
+            let second = spu.dfm(factor, first);
+            store_in_planes(spu, [power, first, second], out, plane);
+            exponents = exponents.next_eigenvalue(spu);
+            eigenvalues = spu.ai(eigenvalues, -1);
+            if !spu.brnz(eigenvalues) {
+                break;
+            }
+        }
+        out = spu.ai(out, 8);
+        exponents = exponents.next_category(spu, kernel.model);
+        categories = spu.ai(categories, -1);
+        if !spu.brnz(categories) {
+            return;
+        }
+    }
+}
+
+#[inline(always)]
+fn store_in_planes<S: Spu>(
+    spu: &mut S,
+    values: [S::Register; 3],
+    out: S::Register,
+    plane: S::Register,
+) {
+    let mut at = copy(spu, out);
+    store(spu, values[0], at, 0);
+    at = spu.a(at, plane);
+    store(spu, values[1], at, 0);
+    at = spu.a(at, plane);
+    store(spu, values[2], at, 0);
 }

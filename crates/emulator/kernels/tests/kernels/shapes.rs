@@ -409,10 +409,10 @@ fn what_goes_on_between_products_takes_one_time_and_touches_its_blocks_alone() {
 #[test]
 fn kernels_of_sweep3d_take_one_time_for_each_shape_and_touch_their_blocks_alone() {
     use mmgp_sweep::{CrossSections, FixUp, Sign};
-    use sweep3d::{CELL_BYTES, EXTERNAL_BYTES, MOMENTS_BYTES, TOTAL_BYTES};
+    use sweep3d::{EXTERNAL_BYTES, MOMENTS_BYTES, TOTAL_BYTES};
     check(8, 400, 800, |trial| {
         let cells = trial.random.random_range(1..5_u32);
-        let angles = trial.random.random_range(1..=sweep3d::MOST_ANGLES);
+        let angles = trial.random.random_range(1..=6);
         let element = sweep3d::face_bytes(angles).0;
         let place = |trial: &mut Trial, each: Bytes| trial.place(u64::from(cells) * each.0);
         let [source, flux] = [0; 2].map(|_| place(trial, MOMENTS_BYTES));
@@ -441,5 +441,4 @@ fn kernels_of_sweep3d_take_one_time_for_each_shape_and_touch_their_blocks_alone(
         let (face, weights, sum) = (j_face, i_face, sums);
         trial.check(&sweep3d::Leakage { elements: cells, angles, face, weights, sum });
     });
-    assert_eq!(CELL_BYTES.0, 2 * MOMENTS_BYTES.0 + EXTERNAL_BYTES.0 + TOTAL_BYTES.0);
 }

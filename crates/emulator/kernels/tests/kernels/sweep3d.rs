@@ -31,6 +31,30 @@ fn get(store: &LocalStore, at: LocalAddress, bytes: Bytes, count: usize) -> &[Qu
     store.slice(at, Bytes(bytes.0 * count as u64))
 }
 
+/// The moments of cells, two quadwords each.
+fn pack_moments(cells: &[Moments]) -> Vec<Quadword> {
+    let doubles = cells.as_flattened().as_chunks::<2>().0;
+    doubles.iter().map(|&pair| Quadword::from_doubles(pair)).collect()
+}
+
+/// External sources and the fluxes phi_0 of the iteration before.
+fn unpack_external(quadwords: &[Quadword]) -> (Vec<f64>, Vec<f64>) {
+    quadwords.iter().map(|quadword| quadword.doubles().into()).unzip()
+}
+
+/// A face, whose elements have so many angles one after the other.
+fn pack_face(face: &[f64], angles: usize) -> Vec<Quadword> {
+    face.chunks_exact(angles).flat_map(leakage_weights).collect()
+}
+
+/// A face from its quadwords.
+fn unpack_face(quadwords: &[Quadword], angles: usize) -> Vec<f64> {
+    let element = |pairs: &[Quadword]| -> Vec<f64> {
+        pairs.iter().flat_map(|pair| pair.doubles()).take(angles).collect()
+    };
+    quadwords.chunks_exact(angles.div_ceil(2)).flat_map(element).collect()
+}
+
 /// The kernel of so many cells and angles.
 fn line_of(cells: usize, angles: usize, sign: Sign, fix_up: FixUp) -> Line {
     Line {

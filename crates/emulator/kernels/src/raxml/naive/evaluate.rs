@@ -1,7 +1,7 @@
 //! The log-likelihood.
 
-use super::super::{End, Evaluate, GAMMA_CATEGORIES, Rates};
 use super::{Walk, element, patterns, pointer};
+use crate::raxml::{End, Evaluate, GAMMA_CATEGORIES, Rates};
 use crate::scalar::{
     constant, copy, load, load_vector, load_word, logarithm, magnitude, store, word_to_double,
 };

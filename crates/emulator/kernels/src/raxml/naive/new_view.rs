@@ -1,8 +1,7 @@
 //! The vectors of an inner node.
 
-use super::super::model_block::{TIP_VECTORS_OFFSET, V_OFFSET};
-use super::super::{Child, GAMMA_CATEGORIES, NewView, Rates};
 use super::{Walk, element, patterns, pointer, vector_bytes};
+use crate::raxml::{Child, GAMMA_CATEGORIES, NewView, Rates, TIP_VECTORS_OFFSET, V_OFFSET};
 use crate::scalar::{
     all_below_threshold, entrywise_product, load_vector, load_word, matrix_times_vector, scale_up,
     store_vector, store_word,

@@ -1,9 +1,9 @@
 //! The steps towards the best length of a branch.
 
-use super::super::{
+use super::{Walk, element, patterns, pointer, vector_bytes};
+use crate::raxml::{
     Derivatives, End, GAMMA_CATEGORIES, NewtonStep, Progress, Rates, SumTable, Z_MAX, Z_MIN,
 };
-use super::{Walk, element, patterns, pointer, vector_bytes};
 use crate::scalar::{
     constant, copy, divide, entrywise_product, exponential, less, load, load_vector, load_word,
     magnitude, store, store_vector,

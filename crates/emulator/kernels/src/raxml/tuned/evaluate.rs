@@ -1,7 +1,6 @@
 //! evaluate.
 
-use super::MAGNITUDES;
-use super::ends::{Vector, Walk};
+use super::{MAGNITUDES, Vector, Walk};
 use crate::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES};
 use crate::raxml::{End, Evaluate, Rates, SCALING_EXPONENT};
 use mmgp_spu::{LocalAddress, Quadword, Spu};

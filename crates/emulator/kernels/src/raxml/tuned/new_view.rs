@@ -1,10 +1,10 @@
 //! newview.
 
-use super::matrix::Matrix;
 use super::operand::{CatInner, CatTip, GammaInner, GammaTip, Operand, Place, word_of_pattern};
-use super::scaling::Scaling;
-use crate::raxml::model_block::{TIP_VECTORS_OFFSET, V_OFFSET};
-use crate::raxml::{Child, NewView, PATTERNS_PER_GROUP, Rates, Version};
+use super::{Matrix, Scaling};
+use crate::raxml::{
+    Child, NewView, PATTERNS_PER_GROUP, Rates, TIP_VECTORS_OFFSET, V_OFFSET, Version,
+};
 use mmgp_spu::Spu;
 
 /// Chooses the loop once, outside of it.

@@ -1,7 +1,6 @@
 //! The children of newview: for a pattern and a category the product of matrix and vector.
 
-use super::SPLAT;
-use super::matrix::Matrix;
+use super::{Matrix, SPLAT};
 use crate::raxml::MATRIX_BYTES;
 use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Spu};

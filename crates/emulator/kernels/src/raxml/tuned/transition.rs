@@ -3,8 +3,10 @@
 use super::SPLAT;
 use crate::exponential::Exponential;
 use crate::logarithm::{self, Logarithm};
-use crate::raxml::model_block::{EI_OFFSET, EIGENVALUES_OFFSET, RATES_OFFSET, TIP_VECTORS_OFFSET};
-use crate::raxml::{Diagonal, GAMMA_CATEGORIES, NewtonFactors, TipProducts, Transition};
+use crate::raxml::{
+    Diagonal, EI_OFFSET, EIGENVALUES_OFFSET, GAMMA_CATEGORIES, NewtonFactors, RATES_OFFSET,
+    TIP_VECTORS_OFFSET, TipProducts, Transition,
+};
 use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Spu};
 

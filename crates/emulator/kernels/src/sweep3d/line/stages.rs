@@ -3,15 +3,13 @@
 // Blocks of registers are indexed by the pair of angles, several at once.
 #![allow(clippy::needless_range_loop)]
 
+use super::Line;
+use crate::sweep3d::{
+    COEFFICIENTS, FIRST_ALONE, FIRST_TWICE, FIRSTS, HIGH_ALONE, MOMENTS_BYTES, SECOND_ALONE,
+    SECOND_TWICE, SECONDS, SIGNS, TOTAL_BYTES, both, copy, face_bytes, pairs,
+};
 use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Quadword, Spu};
-
-use super::super::double::{
-    FIRST_ALONE, FIRST_TWICE, FIRSTS, HIGH_ALONE, SECOND_ALONE, SECOND_TWICE, SECONDS, SIGNS, both,
-    copy,
-};
-use super::super::{COEFFICIENTS, MOMENTS_BYTES, TOTAL_BYTES, face_bytes, pairs};
-use super::Line;
 
 /// Turns the exponent of a double's high word, shifted to a single's place, into a single's: the
 /// biases differ by 896, of which the exponent's lower nine bits remain.

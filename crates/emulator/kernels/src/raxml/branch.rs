@@ -1,4 +1,5 @@
-//! What newview needs of its two branches.
+//! What depends on the length of a branch and the categories alone: transition matrices and what they
+//! make of tips for newview, a diagonal for evaluate, factors for makenewz.
 
 use super::{
     GAMMA_CATEGORIES, MATRIX_BYTES, MODEL_BYTES, TABLES_BYTES, TIP_PRODUCT_BYTES, Version, naive,
