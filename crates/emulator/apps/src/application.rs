@@ -5,12 +5,13 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::description::Description;
 use crate::fingerprint::Fingerprint;
 use crate::run::Run;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
+use mmgp_cell::Placement;
 use mmgp_runtime::Runtime;
 
 /// A program with its input, ready to run on any machine at any mapping.
@@ -90,5 +91,108 @@ impl Ran {
     /// What the application found, for who knows its type; none where it is another.
     pub fn findings<F: Any>(&self) -> Option<&F> {
         self.findings.downcast_ref()
+    }
+}
+
+/// Counts that follow from the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Description {
+    /// Pieces into which the shared loops can be cut: of all processes together, or of a task where
+    /// each process has tasks of its own.
+    pub iterations: u32,
+    /// What its off-loaded functions move between memory and accelerators; empty where nobody has
+    /// counted.
+    pub traffic: Vec<Traffic>,
+    /// Where the data lie.
+    pub placement: Placement,
+}
+
+impl Description {
+    /// So many pieces of data that lie there; nobody has counted what functions move.
+    pub fn new(iterations: u32, placement: Placement) -> Self {
+        Self { iterations, traffic: Vec::new(), placement }
+    }
+
+    /// The same with what its functions move.
+    pub fn moving(self, traffic: Vec<Traffic>) -> Self {
+        Self { traffic, ..self }
+    }
+}
+
+/// What one off-loaded function moves, one call in a sequential run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// Its name.
+    pub function: &'static str,
+    /// Bytes fetched and stored.
+    pub bytes: u64,
+    /// Those of them that an accelerator moves before its first and after its last computation,
+    /// which nothing overlaps.
+    pub exposed_bytes: u64,
+}
+
+/// A program whose first run computes, at whatever mapping, and whose others know what came of it
+/// ([`Application::knowing`]): they take the time that they would take, and do not compute again.
+/// Runs that begin while the first one is under way wait for it.
+#[derive(Debug)]
+pub struct Once {
+    program: Box<dyn Application>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No run has ended.
+    New,
+    /// It computes at every run, for it cannot know.
+    Computes,
+    Knows(Arc<dyn Application>),
+}
+
+impl Once {
+    /// The program, before its first run.
+    pub fn new(program: Box<dyn Application>) -> Self {
+        Self { program, state: Mutex::new(State::New) }
+    }
+}
+
+impl Application for Once {
+    fn name(&self) -> &'static str {
+        self.program.name()
+    }
+
+    fn division(&self) -> Division {
+        self.program.division()
+    }
+
+    fn steps(&self) -> u64 {
+        self.program.steps()
+    }
+
+    fn description(&self) -> Option<Description> {
+        self.program.description()
+    }
+
+    fn function_before_collective(&self) -> Option<&'static str> {
+        self.program.function_before_collective()
+    }
+
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match &*state {
+            State::Knows(program) => Some(Arc::clone(program)),
+            State::Computes => None,
+            State::New => {
+                let ran = self.program.run(on, mapping)?;
+                *state = match self.program.knowing(&ran) {
+                    Some(program) => State::Knows(program.into()),
+                    None => State::Computes,
+                };
+                return Ok(ran);
+            }
+        };
+        drop(state);
+        known.as_deref().unwrap_or(&*self.program).run(on, mapping)
     }
 }

@@ -6,11 +6,9 @@ mod layout;
 mod work;
 
 pub mod application;
-pub mod description;
 pub mod fingerprint;
 mod likelihood;
 pub mod list_ranking;
-mod once;
 pub mod pbpi;
 pub mod phylogeny;
 mod port;
@@ -21,7 +19,6 @@ mod streaming;
 pub mod sweep3d;
 pub mod synthetic;
 
-pub use application::{Application, Division, Ran};
+pub use application::{Application, Division, Once, Ran};
 pub use fingerprint::Fingerprint;
-pub use once::Once;
 pub use port::Port;

@@ -20,10 +20,8 @@
 //! here as long as find room, at most 32 records. A host that has pages of memory to give away only
 //! as they are touched is taken for granted: each SPE's area could hold the whole list.
 
-mod arguments;
 mod host;
-mod local_map;
-mod on_host;
+mod places;
 mod spe_program;
 #[cfg(test)]
 mod tests;
@@ -35,14 +33,13 @@ use std::sync::Arc;
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
 use crate::run::Run;
-use host::Host;
+use host::{Host, OnHost};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 use mmgp_cell::Placement;
 use mmgp_lists::{List, Operation, Order, checksum, imbalance};
 use mmgp_runtime::{Runtime, Signalling};
-use on_host::OnHost;
 use spe_program::{FUNCTIONS, ListProgram};
 
 /// Its name.

@@ -6,8 +6,6 @@
 //! What a task comes to depends on its number and the seed, not on m and p, but for the order in
 //! which the log likelihoods of patterns are added.
 
-mod answers;
-mod arguments;
 pub mod engine;
 pub mod evaluation;
 mod farm;
@@ -15,32 +13,28 @@ mod findings;
 mod host;
 mod memory;
 mod offloaded;
-mod on_host;
 mod plain;
 pub mod search;
 mod spe_program;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
-
 pub use engine::Columns;
 pub use findings::{Best, Findings, Found};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
-use self::answers::{Answers, Book};
-use self::farm::{Finished, Hosted};
-use self::host::{HostEngine, HostFunctions};
-use self::search::{Settings, Start, Task};
-use self::spe_program::EVALUATE;
-use super::Port;
-use super::application::{Application, Division, Ran};
-use super::description::Description;
-use super::phylogeny::Patterns;
-use super::run::{HostTotals, Run};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::Port;
+use crate::application::{Application, Description, Division, Ran};
+use crate::phylogeny::Patterns;
+use crate::run::{HostTotals, Run};
+use farm::{Finished, Hosted};
+use findings::{Answers, Book};
+use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimSpan;
@@ -49,6 +43,8 @@ use mmgp_cell::ppe::HostCompiler;
 use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
 use mmgp_runtime::{Runtime, Teams};
+use search::{Settings, Start, Task};
+use spe_program::EVALUATE;
 
 /// Its name.
 pub const NAME: &str = "raxml";

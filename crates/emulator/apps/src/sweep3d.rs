@@ -16,26 +16,19 @@
 //! What a program does before its first iteration (arrays, coefficients) takes no time.
 
 mod accelerator;
+mod boundaries;
 mod cells;
-mod contents;
 mod lines;
-mod local_map;
-mod neighbours;
 mod rank;
-mod reflections;
 mod reverse;
-mod seats;
-mod transfers;
-
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use local_map::LocalMap;
-
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
+use lines::LocalMap;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;

@@ -5,27 +5,27 @@
 //! (the idle-time micro-benchmark of Blagojevic et al., Computing Frontiers 2009), and which (m, p)
 //! suits work of which only durations are known.
 
-mod durations;
-mod program;
 #[cfg(test)]
 mod tests;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
+use crate::phylogeny::Stream;
 use crate::run::Run;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::{Cycles, Seconds};
+use mmgp_base::units::{Bytes, Cycles, Seconds};
+use mmgp_cell::element::{Element, Timed};
 use mmgp_cell::memory::Memory;
-use mmgp_cell::{EffectiveAddress, Placement, Progress};
-use mmgp_runtime::{Process, Runtime, Signalling, Task};
-use mmgp_spu::Quadword;
-
-pub use durations::{Burst, Durations};
-use program::{ARGUMENTS_BYTES, FUNCTION, FUNCTIONS, SyntheticProgram};
+use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::script::Writer;
+use mmgp_cell::{EffectiveAddress, Placement, Progress, Spe};
+use mmgp_runtime::{Call, Loop, Process, Runtime, Signalling, SpeProgram, Task, Writing};
+use mmgp_spu::{LocalAddress, Quadword};
 
 /// Its name.
 pub const NAME: &str = "synthetic";
@@ -186,5 +186,138 @@ impl Application for Synthetic {
         let run = Run::collect(on, mapping, &FUNCTIONS);
         let fingerprint = Fingerprint::default().counting("off-loads", run.offloads());
         Ok(Ran::new(run, fingerprint, ()))
+    }
+}
+
+/// A turn: a host burst, and the off-load after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// Of the host alone, with warm caches.
+    pub host: Seconds,
+    /// Of one SPE.
+    pub offload: Seconds,
+}
+
+/// The longest burst or off-load \[s\].
+const LONGEST: f64 = 1e3;
+
+/// The durations of all turns.
+#[derive(Debug, Clone)]
+pub struct Durations(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Constant(Burst),
+    /// Off-loads of that mean; bursts are constant.
+    Exponential(Burst),
+    Trace(Arc<[Burst]>),
+}
+
+impl Durations {
+    /// All turns alike.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where a time is negative, or longer than a thousand seconds.
+    pub fn constant(each: Burst) -> Result<Self> {
+        check(&[each])?;
+        Ok(Self(Kind::Constant(each)))
+    }
+
+    /// Host bursts alike, off-loads exponential with that mean.
+    ///
+    /// # Errors
+    /// As [`Durations::constant`].
+    pub fn exponential(mean: Burst) -> Result<Self> {
+        check(&[mean])?;
+        Ok(Self(Kind::Exponential(mean)))
+    }
+
+    /// As they were recorded, over and over: a task goes on where the one before it would end.
+    ///
+    /// # Errors
+    /// As [`Durations::constant`], and where there are none.
+    pub fn trace(bursts: Vec<Burst>) -> Result<Self> {
+        if bursts.is_empty() {
+            let found = "no row";
+            return Err(Error::out_of_range("trace", found, "one or more"));
+        }
+        check(&bursts)?;
+        Ok(Self(Kind::Trace(bursts.into())))
+    }
+
+    /// The turns of a task.
+    fn of_task(&self, seed: u64, task: u32, turns: u32) -> impl Iterator<Item = Burst> {
+        let mut stream = Stream::new(seed, task);
+        let before = u64::from(task) * u64::from(turns);
+        (0..u64::from(turns)).map(move |turn| match &self.0 {
+            Kind::Constant(each) => *each,
+            Kind::Exponential(mean) => {
+                let drawn = stream.exponential(mean.offload.0).min(LONGEST);
+                Burst { offload: Seconds(drawn), ..*mean }
+            }
+            Kind::Trace(bursts) => bursts[((before + turn) % bursts.len() as u64) as usize],
+        })
+    }
+}
+
+fn check(bursts: &[Burst]) -> Result<()> {
+    let times =
+        bursts.iter().flat_map(|burst| [("host burst", burst.host), ("off-load", burst.offload)]);
+    for (name, time) in times {
+        if !(0.0..=LONGEST).contains(&time.0) {
+            let (found, expected) = (format!("{} s", time.0), "0 to 1000 s");
+            return Err(Error::out_of_range(name, found, expected));
+        }
+    }
+    Ok(())
+}
+
+/// What its function is called.
+const FUNCTIONS: [&str; 1] = ["task"];
+/// Its number.
+const FUNCTION: u32 = 0;
+
+/// Bytes of the arguments: a quadword.
+const ARGUMENTS_BYTES: Bytes = Bytes(16);
+/// Where they go in local store.
+const ARGUMENTS: LocalAddress = LocalAddress(0);
+const TAG: u8 = 0;
+
+/// The program.
+#[derive(Debug)]
+struct SyntheticProgram;
+
+impl SyntheticProgram {
+    async fn serve(&self, spe: &impl Element, call: Call) -> Result<()> {
+        let get = Command::new(Direction::Get, ARGUMENTS, call.arguments, ARGUMENTS_BYTES, TAG);
+        spe.enqueue(get).await?;
+        spe.wait_for(TAG).await;
+        let Quadword([alone, shared]) = spe.read(ARGUMENTS, ARGUMENTS_BYTES)?[0];
+        if call.share == 0 {
+            spe.spend(Cycles(alone)).await;
+        }
+        if shared > 0 {
+            // The first of them has what does not divide.
+            let (shares, share) = (u64::from(call.shares), u64::from(call.share));
+            let rest = u64::from(share < shared % shares);
+            spe.loop_begins();
+            spe.spend(Cycles(shared / shares + rest)).await;
+            spe.loop_ends();
+        }
+        Ok(())
+    }
+}
+
+impl SpeProgram for SyntheticProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let timed = Timed::new(spe);
+        self.serve(&timed, call).await?;
+        Ok(timed.into_loops())
+    }
+
+    fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
+        Some(Box::pin(self.serve(writer, call)))
     }
 }

@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::NODES_PER_STEP;
-use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
-use super::local_map::{ARGUMENTS, Group, LocalMap, REPORT, REPORTS};
+use super::places::{
+    ARGUMENTS, ARGUMENTS_BYTES, Arguments, Group, LocalMap, REPORT, REPORT_BYTES, REPORTS,
+};
 use crate::layout::InMemory as _;
 use crate::streaming::{Buffers, Streams, Transfers};
 use mmgp_base::error::Result;

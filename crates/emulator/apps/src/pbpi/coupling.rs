@@ -9,10 +9,9 @@
 //! The processes form a grid (Feng, Buell, Rose and Waddell 2003): a row computes some of the
 //! chains, a column a segment of the patterns.
 
+use super::memory::block;
 use crate::phylogeny::Stream;
 use mmgp_base::error::{Error, Result};
-
-use super::segment::block;
 
 /// How chains are coupled, and on how many rows of processes they run.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,11 +7,9 @@
 //! it. The root never changes its index or the number of its neighbours; that costs no topology,
 //! since whatever hangs from the root can be moved once something else was put above it.
 
-mod backbone;
-mod branch_length;
-mod regraft;
 #[cfg(test)]
 mod tests;
+mod topology;
 
 use crate::phylogeny::{Stream, Tree};
 use mmgp_base::error::{Error, Result};
@@ -117,11 +115,11 @@ pub fn propose(kind: Kind, tree: &Tree, stream: &mut Stream) -> (Tree, Proposal)
     let mut effort = Effort::default();
     let mut proposed = tree.clone();
     let change = match kind {
-        Kind::BranchLength => branch_length::propose(&mut proposed, stream, &mut effort),
+        Kind::BranchLength => multiply_branch(&mut proposed, stream, &mut effort),
         _ if tree.taxa() == 3 => None,
-        Kind::Backbone => backbone::propose(&mut proposed, stream, &mut effort),
-        Kind::SubtreeRerooting => regraft::reroot_subtree(&mut proposed, stream, &mut effort),
-        Kind::TreeBisection => regraft::bisect(&mut proposed, stream, &mut effort),
+        Kind::Backbone => topology::slide_backbone(&mut proposed, stream, &mut effort),
+        Kind::SubtreeRerooting => topology::reroot_subtree(&mut proposed, stream, &mut effort),
+        Kind::TreeBisection => topology::bisect(&mut proposed, stream, &mut effort),
     };
     effort.random_draws = stream.draws() - draws_before;
     match change {
@@ -206,4 +204,30 @@ impl Prior {
         let term = |node| ln_rate - self.rate * (tree.branch_length(node) - BRANCH_FLOOR);
         tree.branches().map(term).sum()
     }
+}
+
+fn multiply_branch(tree: &mut Tree, stream: &mut Stream, effort: &mut Effort) -> Option<Change> {
+    // Any node but the root has a branch.
+    let index = stream.index(tree.nodes() - 1);
+    let node = if index < tree.root() { index } else { index + 1 };
+    let ln_factor = stream.uniform() - 0.5;
+    effort.nodes_visited += 1;
+    effort.exponentials += 1;
+    let (length, ln_hastings) = multiplied(tree.branch_length(node), ln_factor, effort);
+    set_length(tree, node, length);
+    let changed = tree.parent(node).into_iter().collect();
+    Some(Change { changed, ln_hastings })
+}
+
+/// The length x' = x exp(`ln_factor`) and ln of the Hastings ratio, which is x' / x: the walk is
+/// symmetric in ln x. Below the floor ln x' is reflected at it, which keeps the walk symmetric.
+fn multiplied(length: f64, ln_factor: f64, effort: &mut Effort) -> (f64, f64) {
+    let product = length * ln_factor.exp();
+    if product >= BRANCH_FLOOR {
+        return (product, ln_factor);
+    }
+    effort.logarithms += 1;
+    // Rounding must not leave the reflected length below the floor.
+    let reflected = (BRANCH_FLOOR * (BRANCH_FLOOR / product)).max(BRANCH_FLOOR);
+    (reflected, (reflected / length).ln())
 }

@@ -1,16 +1,19 @@
-//! A process of the host that off-loads the likelihoods of its segment to its SPEs.
+//! A process of the host: it off-loads the likelihoods of its segment to its SPEs, or computes them
+//! itself.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::arguments::{ARGUMENTS_BYTES, Arguments};
 use super::chain::Host;
 use super::coupling::{Grid, State};
-use super::known::Likelihoods;
-use super::segment::Segment;
+use super::grid::Likelihoods;
+use super::host::HostLikelihoods;
+use super::memory::{ARGUMENTS_BYTES, Arguments, Segment};
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::layout::InMemory as _;
 use crate::likelihood::{End, Vector, pairs};
 use crate::phylogeny::{Tree, jukes_cantor};
+use crate::run::HostTotals;
 use crate::work::add_results;
 use mmgp_base::units::Bytes;
 use mmgp_cell::element::Values;
@@ -157,5 +160,52 @@ impl Rank {
             at
         };
         self.process.run(Task::new(function, most_shares, &write)).await
+    }
+}
+
+/// A process of the grid that off-loads nothing.
+pub(super) struct HostRank {
+    pub process: HostProcess,
+    pub grid: Grid,
+    /// All processes.
+    pub world: Communicator,
+    /// Those of the same row.
+    pub row: Communicator,
+    pub likelihoods: HostLikelihoods,
+    /// Where the times of its functions go at the end.
+    pub totals: Rc<RefCell<HostTotals>>,
+    /// Told of generations by one process of the grid, for all go on together.
+    pub progress: Progress,
+}
+
+impl Host for HostRank {
+    async fn begin(&mut self) {
+        self.process.resume().await;
+    }
+
+    fn end(&mut self) {
+        self.totals.borrow_mut().add(self.likelihoods.totals());
+        self.process.finish(LIKELIHOOD);
+    }
+
+    async fn work(&mut self, work: Work) {
+        self.process.work(work).await;
+    }
+
+    async fn evaluate(&mut self, chain: usize, tree: &Tree, touched: &[usize]) -> f64 {
+        let own = self.likelihoods.evaluate(&self.process, chain, tree, touched).await;
+        self.row.allreduce_sum(&self.process, own).await
+    }
+
+    fn accept(&mut self, chain: usize, touched: &[usize]) {
+        self.likelihoods.accept(chain, touched);
+    }
+
+    fn done(&self) {
+        self.progress.step();
+    }
+
+    async fn exchange(&mut self, row: u32, own: State) -> State {
+        exchange(&self.process, (&self.world, self.grid), row, own).await
     }
 }

@@ -4,8 +4,10 @@
 //! kernel makes the vectors of a block in local store, in front of the kernel that combines the
 //! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
-use super::arguments::{ARGUMENTS_BYTES, Arguments};
-use super::segment::{CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, VECTOR_BYTES, WEIGHTS_BYTES, block};
+use super::memory::{
+    ARGUMENTS_BYTES, Arguments, CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, VECTOR_BYTES,
+    WEIGHTS_BYTES, block,
+};
 use crate::layout::{InMemory as _, Room};
 use crate::likelihood::{End, Lane};
 use crate::port::{signalling, transfers};

@@ -3,16 +3,21 @@
 mod coupled;
 mod posterior;
 
-use approx::assert_relative_eq;
-
+use super::chain::Host;
+use super::coupling::State;
+use super::grid::gather;
 use super::proposal::DEFAULT_PRIOR_RATE;
-use super::*;
+use super::trace::{Inference, SampleSink};
+use super::{Pbpi, *};
 use crate::phylogeny::alignment::Alignment;
-use crate::phylogeny::tests::{SIM12, SIM24, patterns, shared_data, sim12};
-use crate::phylogeny::{Stream, jukes_cantor, newick};
+use crate::phylogeny::tests::{SIM12, SIM24, immediately, patterns, shared_data, sim12};
+use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
 use crate::run::Run;
+use approx::assert_relative_eq;
+use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 use mmgp_cell::KernelTiming;
+use mmgp_cell::ppe::Work;
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
 
@@ -216,4 +221,46 @@ fn chains_on_rows_of_the_host_are_those_of_the_spes() {
     let (_, first) = emulate(&pbpi, 2, 1);
     let (_, host) = emulate(&pbpi.ported(Port::Ppe), 4, 1);
     assert_same(&host, &first, "host");
+}
+
+/// Computes every likelihood from scratch, and takes no time.
+struct Plain<'a> {
+    patterns: &'a Patterns,
+}
+
+impl Host for Plain<'_> {
+    async fn begin(&mut self) {}
+
+    fn end(&mut self) {}
+
+    async fn work(&mut self, _: Work) {}
+
+    async fn evaluate(&mut self, _: usize, tree: &Tree, _: &[usize]) -> f64 {
+        jukes_cantor::log_likelihood(tree, self.patterns)
+    }
+
+    fn accept(&mut self, _: usize, _: &[usize]) {}
+
+    fn done(&self) {}
+
+    async fn exchange(&mut self, row: u32, _: State) -> State {
+        unreachable!("invariant: without a machine all chains are on one row, not on {row}")
+    }
+}
+
+impl Pbpi {
+    /// Runs the same chains on this computer, without a machine: every likelihood is computed from
+    /// scratch in double precision, and differs from an emulated one by rounding.
+    ///
+    /// # Errors
+    /// `OutOfRange` where a first tree cannot be made, which [`Self::new`] has ruled out.
+    pub(super) fn infer(&self, sink: Option<SampleSink>) -> Result<Inference> {
+        let coupling = self.coupling.on_rows(1)?;
+        let alone = Self { coupling, ..self.clone() };
+        let collector = self.collector(sink);
+        let host = Plain { patterns: &self.patterns };
+        let row = alone.row(host, self.first_chains()?, Some(&collector))?;
+        let outcome = immediately(row.run(0));
+        Ok(gather([outcome], &collector))
+    }
 }

@@ -1,7 +1,6 @@
 //! Alignments of nucleotide sequences.
 
-mod fasta;
-mod phylip;
+mod formats;
 
 use std::collections::BTreeMap;
 
@@ -59,8 +58,8 @@ impl Alignment {
                 found: "an empty file".into(),
                 expected: "an alignment in FASTA or PHYLIP format".into(),
             }),
-            Some('>') => fasta::read(source),
-            Some(_) => phylip::read(source),
+            Some('>') => formats::read_fasta(source),
+            Some(_) => formats::read_phylip(source),
         }
     }
 

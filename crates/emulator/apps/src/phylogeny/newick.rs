@@ -210,9 +210,9 @@ fn error(
 
 #[cfg(test)]
 mod tests {
+    use super::super::stream::Stream;
+    use super::super::tests::shared_data;
     use super::*;
-    use crate::phylogeny::stream::Stream;
-    use crate::phylogeny::tests::shared_data;
 
     fn names(list: &str) -> Vec<String> {
         list.split(' ').map(String::from).collect()

@@ -110,8 +110,8 @@ mod tests {
 
     use approx::assert_abs_diff_eq;
 
+    use super::super::tests::{SIM12, SIM24, patterns, shared_data};
     use super::*;
-    use crate::phylogeny::tests::{SIM12, SIM24, patterns, shared_data};
 
     #[test]
     fn equal_columns_become_one_and_undetermined_ones_none() {

@@ -109,9 +109,9 @@ fn evolve(state: u8, change: f64, stream: &mut Stream) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::newick;
+    use super::super::tests::{SIM12, SIM24};
     use super::*;
-    use crate::phylogeny::newick;
-    use crate::phylogeny::tests::{SIM12, SIM24};
     use mmgp_base::table::Source;
 
     #[test]

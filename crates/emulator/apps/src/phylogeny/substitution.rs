@@ -128,9 +128,9 @@ pub struct Model {
 mod tests {
     use approx::assert_abs_diff_eq;
 
+    use super::super::jukes_cantor;
+    use super::super::tests::gtr;
     use super::*;
-    use crate::phylogeny::jukes_cantor;
-    use crate::phylogeny::tests::gtr;
 
     const FREQUENCIES: [f64; 4] = [0.30, 0.22, 0.18, 0.30];
 

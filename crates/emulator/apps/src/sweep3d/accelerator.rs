@@ -22,11 +22,8 @@
 //! # What is left out
 //! What the host stores, as zeros of a face, is in its caches: SPEs get it as if it were in main memory.
 
-mod arguments;
-mod diagonals;
-mod faces;
 mod host;
-mod local_map;
+mod lines;
 mod spe_program;
 #[cfg(test)]
 mod tests;
@@ -35,21 +32,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::cells::Cells;
-use super::contents;
-use super::reflections::Reflections;
+use super::boundaries::Reflections;
+use super::cells::{self, Cells};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
-use arguments::Calls;
-use faces::Faces;
 use host::{Account, Host};
-use local_map::LocalMap;
+use lines::{Calls, Faces};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds};
 use mmgp_cell::Placement;
 use mmgp_runtime::{Runtime, Signalling};
-use spe_program::{FUNCTIONS, LineProgram};
+use spe_program::{FUNCTIONS, LineProgram, LocalMap};
 
 /// Instructions with which an SPE finds what a line works on, one after the other: it takes the line's
 /// four numbers apart, and for six arrays a product and a sum make an address.
@@ -63,7 +57,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     let allocate = |bytes: Bytes| homes.allocate(bytes);
     let part = app.decomposition(1)?.part(0);
     let cells = Cells::allocate(part.cells.map(|it| it as u32), allocate);
-    contents::fill(&cells, &part, problem, &blade.memory);
+    cells::fill(&cells, &part, problem, &blade.memory);
     let faces = Faces::allocate(problem, allocate);
     let calls = Calls::allocate(problem, blade.machine.layout.spes(), allocate);
     let map = LocalMap::new(problem, &calls);
@@ -98,7 +92,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     let run = Run::collect(on, mapping, &FUNCTIONS);
     let account = account.take();
     let mut flux = vec![[0.0; 4]; part.volume()];
-    contents::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
+    cells::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
     let compute = program.in_kernels.borrow().seconds().0 / f64::from(mapping.p());
     let findings = Findings {
         block: Seconds(0.0),
@@ -106,10 +100,10 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
         processes: [1, 1],
         errors: account.errors,
         fix_ups: account.fix_ups,
-        absorption: contents::absorption(problem, account.absorbed),
+        absorption: cells::absorption(problem, account.absorbed),
         source: problem.total_source(),
-        leakage: contents::leakage(problem, account.leaked),
-        iterations: contents::spans(blade.started(), &account.ends),
+        leakage: cells::leakage(problem, account.leaked),
+        iterations: cells::spans(blade.started(), &account.ends),
         compute: Seconds(compute),
         messages: Seconds(0.0),
         flux,

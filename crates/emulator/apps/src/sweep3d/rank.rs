@@ -4,12 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::boundaries::{Neighbours, Reflections};
 use super::cells::{Array, Cells};
-use super::lines::{Chunk, Lines, Pass};
-use super::local_map::LocalMap;
-use super::neighbours::Neighbours;
-use super::reflections::Reflections;
-use super::transfers::transfer;
+use super::lines::{Chunk, Lines, LocalMap, Pass, fan_bytes, transfer};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimSpan, SimTime};
 use mmgp_cell::messages::{self, Operation, Reduction, Word};
@@ -84,11 +81,6 @@ const ERROR: u64 = 32;
 const FIX_UPS: u64 = 64;
 const TOTALS: u64 = 96;
 const TOTAL_COUNT: u32 = 7;
-
-/// Bytes of what kernels need of the directions of an octant and a block of angles.
-pub fn fan_bytes(angles: u32) -> u64 {
-    coefficients_bytes(angles).0 + 3 * face_bytes(angles).0
-}
 
 impl RankProgram {
     /// Runs it to its end.

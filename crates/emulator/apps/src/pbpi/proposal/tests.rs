@@ -2,11 +2,9 @@ mod invariance;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use approx::assert_relative_eq;
-
-use super::backbone::{Backbone, Slider};
-use super::regraft::Graft;
+use super::topology::{Backbone, Graft, Slider};
 use super::*;
+use approx::assert_relative_eq;
 
 fn random_tree(taxa: usize, stream: &mut Stream) -> Tree {
     raise_to_floor(&Tree::random(taxa, 0.1, stream).unwrap())
@@ -112,13 +110,13 @@ fn the_effort_counts_every_number_drawn() {
 fn a_branch_goes_back_with_the_reciprocal_ratio_from_either_side_of_the_floor() {
     let mut effort = Effort::default();
     for (length, ln_factor) in [(0.1, 0.3), (0.1, -0.5), (2.5e-6, -0.4), (2e-6, -0.5)] {
-        let (there, ratio) = branch_length::multiplied(length, ln_factor, &mut effort);
+        let (there, ratio) = multiplied(length, ln_factor, &mut effort);
         assert!(there >= BRANCH_FLOOR);
         assert_relative_eq!(ratio, (there / length).ln(), epsilon = 1e-14);
         // A reflected step goes back by the same step: it crosses the floor again.
         let reflected = length * ln_factor.exp() < BRANCH_FLOOR;
         let back_by = if reflected { ln_factor } else { -ln_factor };
-        let (back, back_ratio) = branch_length::multiplied(there, back_by, &mut effort);
+        let (back, back_ratio) = multiplied(there, back_by, &mut effort);
         assert_relative_eq!(back, length, max_relative = 1e-14);
         assert_relative_eq!(back_ratio, -ratio, epsilon = 1e-13);
     }
@@ -160,7 +158,7 @@ fn a_rerooted_subtree_turns_back_with_the_reciprocal_ratio() {
     let mut effort = Effort::default();
     for _ in 0..1000 {
         let tree = random_tree(12, &mut stream);
-        let stem = backbone::inner_below_root(&tree, &mut stream);
+        let stem = topology::inner_below_root(&tree, &mut stream);
         let below = tree.below(stem);
         let onto = below[1 + stream.index(below.len() - 1)];
         let graft = Graft { moved: stem, onto, fraction: 0.05 + 0.9 * stream.uniform() };
@@ -187,7 +185,7 @@ fn a_backbone_slides_back_with_the_reciprocal_ratio() {
     let mut stream = Stream::new(14, 0);
     for _ in 0..1000 {
         let tree = random_tree(8, &mut stream);
-        let lower = backbone::inner_below_root(&tree, &mut stream);
+        let lower = topology::inner_below_root(&tree, &mut stream);
         let backbone = Backbone::new(&tree, lower, stream.index(2), stream.index(2));
         let [first, middle, last] = backbone.branches(&tree).map(|node| tree.branch_length(node));
         let length = first + middle + last;

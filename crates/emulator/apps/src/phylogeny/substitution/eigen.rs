@@ -1,8 +1,7 @@
 //! The eigendecomposition of the rate matrix.
 
-use nalgebra::{Matrix3, Matrix4, Vector4};
-
 use super::{EigenSystem, Exchangeabilities};
+use nalgebra::{Matrix3, Matrix4, Vector4};
 
 /// Below this, a component of a unit vector does not decide its sign.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -72,8 +71,8 @@ fn symmetric_rates(exchangeabilities: &Exchangeabilities, root: &Vector4<f64>) -
 mod tests {
     use approx::assert_abs_diff_eq;
 
+    use super::super::Substitution;
     use super::*;
-    use crate::phylogeny::substitution::Substitution;
 
     #[allow(clippy::needless_range_loop)] // The indices are those of the formulas.
     fn check(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> EigenSystem {

@@ -1,15 +1,14 @@
 //! The functions, held against the plain computation of JC69, values of other programs, and
 //! differences.
 
-use approx::{assert_abs_diff_eq, assert_relative_eq};
-
-use super::makenewz::{Step, newton_step};
+use super::branch::{Step, newton_step};
 use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{SIM12, gtr, immediately, shared_data, sim12};
 use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
 use crate::raxml::engine::{Columns, Engine, NewView, Z_MAX, Z_MIN};
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mmgp_base::table::Source;
 use mmgp_cell::ppe::Plain;
 

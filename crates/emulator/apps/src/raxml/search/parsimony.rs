@@ -4,12 +4,9 @@
 //! subtree goes to the branch where it costs fewest, until none moves (rearrangement without a
 //! bound on the distance). The first of equally good branches is taken.
 
-mod sets;
-
 use super::host::{Step, Tally};
 use super::tree::{SearchTree, Z_START};
 use crate::phylogeny::{Patterns, Stream};
-use sets::{Sets, changes};
 
 /// What parsimony computes on: the residues of the taxa, and a count of what that takes.
 #[derive(Debug, Clone)]
@@ -45,7 +42,7 @@ impl Parsimony {
                 columns.extend(std::iter::repeat_n(pattern, weight as usize));
             }
         }
-        let tips = patterns.tips.iter().map(|codes| sets::of_codes(codes, &columns)).collect();
+        let tips = patterns.tips.iter().map(|codes| of_codes(codes, &columns)).collect();
         Self { tips, tally: Tally::default() }
     }
 
@@ -173,7 +170,7 @@ impl Parsimony {
 
     fn join(&mut self, one: &[[u64; 4]], other: &[[u64; 4]]) -> Sets {
         self.count_join();
-        sets::join(one, other)
+        join(one, other)
     }
 
     fn count_join(&mut self) {
@@ -186,6 +183,52 @@ impl Parsimony {
 fn best(places: &[Place]) -> Place {
     let best = places.iter().min_by_key(|place| place.changes);
     *best.expect("invariant: a tree has a branch")
+}
+
+/// For each 64 columns four words, one for each state: a bit is set where the state belongs to the
+/// column's set. Bits beyond the last column are set.
+type Sets = Vec<[u64; 4]>;
+
+/// The sets of a tip whose residues in `columns` are `codes[column]`, values 1 to 15.
+fn of_codes(codes: &[u8], columns: &[usize]) -> Sets {
+    let word = |columns: &[usize]| {
+        let mut states = [u64::MAX; 4];
+        for (bit, &column) in columns.iter().enumerate() {
+            for (state, word) in states.iter_mut().enumerate() {
+                if codes[column] >> state & 1 == 0 {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+        states
+    };
+    columns.chunks(64).map(word).collect()
+}
+
+/// What both sets have in common or, where that is nothing, all that either has.
+fn join(one: &[[u64; 4]], other: &[[u64; 4]]) -> Sets {
+    let word = |(one, other): (&[u64; 4], &[u64; 4])| {
+        let common = each(|state| one[state] & other[state]);
+        let nothing = !any(common);
+        each(|state| common[state] | nothing & (one[state] | other[state]))
+    };
+    one.iter().zip(other).map(word).collect()
+}
+
+/// The columns whose sets have nothing in common.
+fn changes(one: &[[u64; 4]], other: &[[u64; 4]]) -> u32 {
+    let word = |(one, other): (&[u64; 4], &[u64; 4])| {
+        (!any(each(|state| one[state] & other[state]))).count_ones()
+    };
+    one.iter().zip(other).map(word).sum()
+}
+
+fn each(of_state: impl Fn(usize) -> u64) -> [u64; 4] {
+    std::array::from_fn(of_state)
+}
+
+fn any([a, c, g, t]: [u64; 4]) -> u64 {
+    a | c | g | t
 }
 
 #[cfg(test)]

@@ -3,13 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::super::cells::{Array, Cells};
-use super::super::reflections::Reflections;
-use super::arguments::{Calls, Diagonal, PlacedLine};
-use super::diagonals::{LineOfPair, diagonals};
-use super::faces::{ELEMENT, Faces};
+use super::lines::{Calls, Diagonal, ELEMENT, Faces, LineOfPair, PlacedLine, diagonals};
 use super::spe_program::SWEEP;
 use crate::layout::InMemory as _;
+use crate::sweep3d::boundaries::Reflections;
+use crate::sweep3d::cells::{Array, Cells};
 use mmgp_base::units::{Bytes, SimTime};
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;

@@ -1,18 +1,192 @@
-//! `makenewz`: the length of a branch by Newton's method.
+//! The three functions, each over its share of the patterns.
 
-use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, end_bytes, vector_bytes};
-use super::evaluate::kernel_end;
-use super::exchange::Next;
+use super::team::Next;
 use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task};
+use crate::likelihood::End;
+use crate::raxml::memory::{DOUBLES_BYTES, WORDS_BYTES, end_bytes, vector_bytes};
 use crate::streaming::{Streams, Transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
 use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_kernels::raxml::{Derivatives, FACTOR_BYTES, NewtonFactors, Rates, SumTable};
+use mmgp_kernels::raxml::{
+    self, Child, DIAGONAL_BYTES, Derivatives, Diagonal, Evaluate, FACTOR_BYTES, MATRIX_BYTES,
+    NewView, NewtonFactors, Rates, SumTable, TIP_PRODUCT_BYTES, TipProducts, Transition,
+};
 use mmgp_runtime::Teams;
 use mmgp_spu::{LocalAddress, Quadword};
+
+impl RaxmlProgram {
+    pub(super) async fn newview(&self, task: &Task<'_, impl Element>) -> Result<()> {
+        let Task { spe, arguments, share, .. } = task;
+        let (version, rates) = (self.version, arguments.rates);
+        let children = arguments.ends.map(|end| end_bytes(rates).lanes(end));
+        let mut inputs = children.concat();
+        if rates == Rates::Cat {
+            inputs.push((arguments.pattern_categories, WORDS_BYTES));
+        }
+        let out = end_bytes(rates).lanes_of(arguments.out);
+        let streams = Streams::new(self.buffers(rates), share, &inputs, &out);
+        streams.prefetch(*spe).await?;
+        if !self.is_worker(task.call) {
+            self.transitions(task).await;
+        }
+        self.share_tables(task, &self.transition_tables(task)).await?;
+        let (right, places) = (children[0].len(), inputs.len());
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane| streams.at(set, lane);
+            let child = |side: usize, first: usize| match arguments.ends[side] {
+                End::Tip(_) => {
+                    Child::Tip { codes: at(first), products: self.products(rates, side) }
+                }
+                End::Inner(_) => Child::Inner {
+                    vectors: at(first),
+                    counts: at(first + 1),
+                    matrices: self.map.matrices[side],
+                },
+            };
+            let kernel = NewView {
+                version,
+                rates,
+                groups,
+                category_count: arguments.categories,
+                model: self.map.model,
+                left: child(0, 0),
+                right: child(1, right),
+                categories: at(places - 1),
+                out: at(places),
+                out_counts: at(places + 1),
+            };
+            spe.compute(&kernel).await;
+        };
+        streams.run(*spe, compute).await?;
+        // The loop adds nothing up: that it is done is all that a worker reports.
+        spe.write(self.map.result, &[Quadword::ZERO])?;
+        self.join(task).await
+    }
+
+    /// Where they are.
+    fn transition_tables(&self, task: &Task<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
+        let arguments = &task.arguments;
+        let bytes = Bytes(u64::from(arguments.categories) * MATRIX_BYTES.0);
+        let matrices = self.map.matrices.map(|at| (at, bytes));
+        let is_tip = |side: usize| matches!(arguments.ends[side], End::Tip(_));
+        let tips = (0..2).filter(|&side| arguments.rates == Rates::Gamma && is_tip(side));
+        let products = tips.map(|side| (self.map.products[side], TIP_PRODUCT_BYTES));
+        matrices.into_iter().chain(products).collect()
+    }
+
+    /// The transition matrices of both branches, and with GAMMA what they make of tips.
+    async fn transitions(&self, task: &Task<'_, impl Element>) {
+        let Task { spe, arguments, .. } = task;
+        let (version, category_count) = (self.version, arguments.categories);
+        let [left, right] = self.map.matrices;
+        let kernel = Transition {
+            version,
+            category_count,
+            model: self.map.model,
+            branches: self.branches(),
+            left,
+            right,
+            tables: self.map.tables,
+        };
+        spe.compute(&kernel).await;
+        if arguments.rates == Rates::Cat {
+            return;
+        }
+        for (side, end) in arguments.ends.iter().enumerate() {
+            if matches!(end, End::Tip(_)) {
+                let matrices = self.map.matrices[side];
+                let out = self.map.products[side];
+                let kernel = TipProducts { version, matrices, model: self.map.model, out };
+                spe.compute(&kernel).await;
+            }
+        }
+    }
+
+    /// What a tip's codes select from: products of codes with GAMMA, the matrices with CAT.
+    fn products(&self, rates: Rates, side: usize) -> LocalAddress {
+        match rates {
+            Rates::Gamma => self.map.products[side],
+            Rates::Cat => self.map.matrices[side],
+        }
+    }
+}
+
+impl RaxmlProgram {
+    /// Each SPE that the host has started puts the sum over its patterns into main memory, which the
+    /// host adds in order; a master adds those of its workers first.
+    pub(super) async fn evaluate(&self, task: &Task<'_, impl Element>) -> Result<()> {
+        let Task { spe, arguments, share, call } = task;
+        let (version, rates) = (self.version, arguments.rates);
+        let ends = arguments.ends.map(|end| end_bytes(rates).lanes(end));
+        let mut inputs = ends.concat();
+        inputs.push((arguments.weights, DOUBLES_BYTES));
+        if rates == Rates::Cat {
+            inputs.push((arguments.pattern_categories, WORDS_BYTES));
+        }
+        let kept = arguments.terms.map(|terms| (terms, DOUBLES_BYTES));
+        let streams = Streams::new(self.buffers(rates), share, &inputs, kept.as_slice());
+        streams.prefetch(*spe).await?;
+        let diagonal = self.map.diagonal;
+        let category_count = arguments.categories;
+        let kernel = Diagonal {
+            version,
+            category_count,
+            model: self.map.model,
+            branch: self.branches(),
+            out: diagonal,
+            tables: self.map.tables,
+        };
+        if !self.is_worker(*call) {
+            spe.compute(&kernel).await;
+        }
+        let bytes = Bytes(u64::from(category_count) * DIAGONAL_BYTES.0);
+        self.share_tables(task, &[(diagonal, bytes)]).await?;
+        let (second, places) = (ends[0].len(), inputs.len());
+        let weights = ends.concat().len();
+        let local = self.map.result;
+        spe.write(local, &[Quadword::ZERO])?;
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane| streams.at(set, lane);
+            let kernel = Evaluate {
+                version,
+                rates,
+                groups,
+                category_count,
+                model: self.map.model,
+                ends: [
+                    kernel_end(arguments.ends[0], 0, at),
+                    kernel_end(arguments.ends[1], second, at),
+                ],
+                diagonal,
+                categories: at(places - 1),
+                weights: at(weights),
+                terms: kept.map(|_| at(places)),
+                tables: self.map.tables,
+                result: local,
+            };
+            spe.compute(&kernel).await;
+        };
+        streams.run(*spe, compute).await?;
+        self.join(task).await?;
+        if self.is_worker(*call) {
+            return Ok(());
+        }
+        let result = arguments.results.offset(16 * u64::from(call.share));
+        let put = Command::new(Direction::Put, local, result, Bytes(16), CONTROL_TAG);
+        self.transfer(*spe, put).await
+    }
+}
+
+/// What a branch ends in, in local store from the lane `first` on.
+pub(super) fn kernel_end(end: End, first: usize, at: impl Fn(usize) -> LocalAddress) -> raxml::End {
+    match end {
+        End::Tip(_) => raxml::End::Tip { codes: at(first) },
+        End::Inner(_) => raxml::End::Inner { vectors: at(first), counts: at(first + 1) },
+    }
+}
 
 /// Where the sums of a call lie between its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
