@@ -19,7 +19,7 @@ use mmgp_runtime::Runtime;
 /// What it computes depends on its input alone: machine, mapping and scheduler change its time, and
 /// its [`Fingerprint`] shows that they change nothing else.
 pub trait Application: Debug + Send + Sync {
-    /// Its name, in lower case, as in `list-ranking`.
+    /// The name of the program, in lower case, as in `list-ranking`.
     fn name(&self) -> &'static str;
 
     /// How its work is divided among host processes.
@@ -104,12 +104,12 @@ pub struct Description {
     /// What its off-loaded functions move between memory and accelerators; empty where nobody has
     /// counted.
     pub traffic: Vec<Traffic>,
-    /// Where the data lie.
+    /// The placement of the data.
     pub placement: Placement,
 }
 
 impl Description {
-    /// So many pieces of data that lie there; nobody has counted what functions move.
+    /// A description of so many pieces of data that lie there; nobody has counted what functions move.
     pub fn new(iterations: u32, placement: Placement) -> Self {
         Self { iterations, traffic: Vec::new(), placement }
     }
@@ -123,11 +123,11 @@ impl Description {
 /// What one off-loaded function moves, one call in a sequential run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
-    /// Its name.
+    /// The name of the function.
     pub function: &'static str,
     /// Bytes fetched and stored.
     pub bytes: u64,
-    /// Those of them that an accelerator moves before its first and after its last computation,
+    /// Bytes that an accelerator moves before its first and after its last computation,
     /// which nothing overlaps.
     pub exposed_bytes: u64,
 }
@@ -145,7 +145,7 @@ pub struct Once {
 enum State {
     /// No run has ended.
     New,
-    /// It computes at every run, for it cannot know.
+    /// The program computes at every run, for it cannot know.
     Computes,
     Knows(Arc<dyn Application>),
 }

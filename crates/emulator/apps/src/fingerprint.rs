@@ -24,10 +24,10 @@ struct Quantity {
     tolerance: f64,
 }
 
-/// Where a run differs from another one.
+/// A quantity in which a run differs from another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// Of what.
+    /// The name of the quantity.
     pub name: Cow<'static, str>,
     /// What the run has.
     pub found: f64,
@@ -67,7 +67,7 @@ impl Fingerprint {
 }
 
 impl Difference {
-    /// As in `(2, 4) ended with ln likelihood -7.5 where (1, 1) ended with -7`, for runs of these
+    /// Describes it as in `(2, 4) ended with ln likelihood -7.5 where (1, 1) ended with -7`, for runs of these
     /// names.
     pub fn describe(&self, run: impl fmt::Display, other: impl fmt::Display) -> String {
         let Self { name, found, expected } = self;

@@ -10,7 +10,7 @@ use mmgp_spu::{LocalAddress, Quadword};
 pub(crate) struct Room {
     /// The first byte of it.
     next: u32,
-    /// Of so many bytes a multiple is where parts begin.
+    /// Parts begin at multiples of so many bytes.
     unit: u32,
 }
 
@@ -32,7 +32,7 @@ impl Room {
         LocalAddress(start)
     }
 
-    /// Where the next part would begin.
+    /// The beginning of the next part.
     pub const fn end(&self) -> u32 {
         self.next.next_multiple_of(self.unit)
     }

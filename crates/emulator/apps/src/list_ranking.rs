@@ -42,7 +42,7 @@ use mmgp_lists::{List, Operation, Order, checksum, imbalance};
 use mmgp_runtime::{Runtime, Signalling};
 use spe_program::{FUNCTIONS, ListProgram};
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "list-ranking";
 
 /// Most sublists.
@@ -54,13 +54,13 @@ pub const MOST_BUFFERS: u32 = 16;
 /// Nodes of a step of progress.
 const NODES_PER_STEP: u64 = 4096;
 
-/// Where the sublists of an ordered list begin, which are all as long.
+/// The beginnings of the sublists of an ordered list, which are all as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heads {
     /// Each with the next bank of the memory: where all begin with the same one, which they do if
     /// their length is a multiple of 128 nodes, threads that go on together wait for it together.
     Staggered,
-    /// At equal distances.
+    /// Heads at equal distances.
     Aligned,
 }
 
@@ -136,7 +136,7 @@ impl ListRanking {
     /// The same with another number of sublists, and of DMA lists under way.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn with_choice(&self, choice: [u32; 2]) -> Result<Self> {
         let other = Self::new(Arc::clone(&self.list), self.order, choice, self.seed)?;
         Ok(Self { sublists: other.sublists, buffers: other.buffers, ..self.clone() })
@@ -191,7 +191,7 @@ impl Findings {
         imbalance(&self.loads)
     }
 
-    /// Of all prefixes, in the order of the nodes.
+    /// The checksum of all prefixes, in the order of the nodes.
     pub fn checksum(&self) -> u32 {
         checksum(&self.prefixes)
     }

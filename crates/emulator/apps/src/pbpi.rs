@@ -54,13 +54,13 @@ use mmgp_runtime::Runtime;
 use proposal::raise_to_floor;
 use spe_program::BLOCK_GROUPS;
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "pbpi";
 
 /// Mean length of the branches of a random first tree [expected substitutions per site].
 const FIRST_BRANCH_LENGTH: f64 = 0.1;
 
-/// Of the streams of random numbers from one seed, that of the first trees of all chains.
+/// The stream of random numbers, of those from one seed, of the first trees of all chains.
 const TREE_STREAM: u32 = 0;
 
 /// A run of PBPI: what it computes, not where.
@@ -82,7 +82,7 @@ pub struct Pbpi {
     known: Option<Arc<Known>>,
 }
 
-/// Where chains start.
+/// The trees that chains start at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Starts {
     /// All at one tree.
@@ -95,7 +95,7 @@ impl Pbpi {
     /// A chain over the trees of `patterns`, from `tree` or from a random one.
     ///
     /// # Errors
-    /// Where there are fewer than three taxa, no pattern, or a tree of other taxa.
+    /// Fails where there are fewer than three taxa, no pattern, or a tree of other taxa.
     pub fn new(
         patterns: Patterns,
         tree: Option<Tree>,
@@ -193,7 +193,7 @@ impl Pbpi {
     /// Runs it as [`Application::run`] does, with each sample also given to `samples` as it comes.
     ///
     /// # Errors
-    /// As those of [`Application::run`].
+    /// The errors of [`Application::run`].
     pub fn run_sampled(
         &self,
         on: &Runtime,
@@ -228,14 +228,14 @@ impl Application for Pbpi {
         Some(FUNCTIONS[2])
     }
 
-    /// Where its kernels branch on nothing that they compute.
+    /// Known where its kernels branch on nothing that they compute.
     fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
         let inference = ran.findings::<Inference>().filter(|_| self.port.is_vectorised())?;
         let known = Some(Arc::new(Known::of(inference)));
         Some(Box::new(Self { known, ..self.clone() }))
     }
 
-    /// It finds an [`Inference`].
+    /// Runs it; the findings are an [`Inference`].
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         self.run_sampled(on, mapping, None)
     }

@@ -8,12 +8,12 @@ use crate::streaming::Transfers;
 /// How the functions of a program were brought to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Port {
-    /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
+    /// Tuned for the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
     Tuned,
-    /// As rewritten for the SPU in 2006: as [`Self::Tuned`], but compiled by a compiler that fuses no
+    /// Rewritten for the SPU as in 2006: as [`Self::Tuned`], but compiled by a compiler that fuses no
     /// multiplication with the addition behind it.
     Unfused,
-    /// As first ported: scalar kernels, one transfer after the other, mailboxes.
+    /// Ported as at first: scalar kernels, one transfer after the other, mailboxes.
     Naive,
     /// Not at all: everything runs on the host.
     Ppe,

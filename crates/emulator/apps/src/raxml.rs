@@ -46,15 +46,15 @@ use mmgp_runtime::{Runtime, Teams};
 use search::{Settings, Start, Task};
 use spe_program::EVALUATE;
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "raxml";
 
 /// How many searches, of which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tasks {
-    /// From different starts, on the alignment as it is.
+    /// Searches from different starts, on the alignment as it is.
     pub inferences: u32,
-    /// On resampled columns.
+    /// Searches on resampled columns.
     pub bootstraps: u32,
 }
 
@@ -76,10 +76,10 @@ impl Tasks {
 /// Whether the functions are on the host beside the SPEs, where a scheduler may leave them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostVersion {
-    /// On the SPEs alone.
+    /// The functions are on the SPEs alone.
     #[default]
     None,
-    /// On both.
+    /// The functions are on both.
     Present,
 }
 
@@ -102,7 +102,7 @@ impl Raxml {
     /// Searches for trees of `patterns`.
     ///
     /// # Errors
-    /// Where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
+    /// Fails where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
     pub fn new(patterns: Patterns, settings: Settings, tasks: Tasks, port: Port) -> Result<Self> {
         let taxa = patterns.tips.len();
         let refuse =
@@ -242,7 +242,7 @@ impl Application for Raxml {
         Division::Tasks(self.tasks.count())
     }
 
-    /// Its tasks.
+    /// The number of its tasks.
     fn steps(&self) -> u64 {
         u64::from(self.tasks.count())
     }
@@ -259,14 +259,14 @@ impl Application for Raxml {
         Some(Description::new(groups, self.placement))
     }
 
-    /// Where its kernels branch on nothing that they compute, and all that it computes is theirs.
+    /// Known where its kernels branch on nothing that they compute, and all that it computes is theirs.
     fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
         let is_known = self.port.is_vectorised() && self.host_version == HostVersion::None;
         let findings = ran.findings::<Findings>().filter(|_| is_known)?;
         Some(Box::new(Self { known: Some(Arc::clone(&findings.answers)), ..self.clone() }))
     }
 
-    /// It finds [`Findings`].
+    /// Runs it; the findings are [`Findings`].
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         let (run, findings) = self.emulate_on(on, mapping)?;
         Ok(Ran::new(run, findings.fingerprint(), findings))

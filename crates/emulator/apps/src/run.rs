@@ -11,7 +11,7 @@ use mmgp_runtime::Runtime;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Function {
-    /// Its name.
+    /// The name of the function.
     pub name: &'static str,
     /// Off-loads.
     pub calls: u64,
@@ -19,7 +19,7 @@ pub struct Function {
     pub host: Seconds,
     /// Host time spent starting and collecting APUs.
     pub gap: Seconds,
-    /// From the decision for an off-load until the host has collected it.
+    /// Time from the decision for an off-load until the host has collected it.
     pub offload: Seconds,
     /// APU time in loops that several APUs can share.
     pub apu_parallel: Seconds,
@@ -28,7 +28,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// Those with these names, by number, as a clock shows them.
+    /// The functions with these names, by number, as a clock shows them.
     fn all(names: impl IntoIterator<Item = &'static str>, readings: &Readings) -> Vec<Self> {
         let seconds = |ticks| readings.ticks(ticks);
         let named = names.into_iter().zip(readings.functions());
@@ -54,11 +54,11 @@ impl Function {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HostFunction {
-    /// Its name.
+    /// The name of the function.
     pub name: &'static str,
     /// Calls.
     pub calls: u64,
-    /// From call to return.
+    /// Time from call to return.
     pub time: Seconds,
 }
 
@@ -67,7 +67,7 @@ pub struct HostFunction {
 pub(crate) struct HostTotals([(u64, f64); 3]);
 
 impl HostTotals {
-    /// With those of a further process.
+    /// Adds the totals of a further process.
     pub fn add(&mut self, process: [(u64, SimSpan); 3]) {
         for ((count, sum), (calls, time)) in self.0.iter_mut().zip(process) {
             *count += calls;
@@ -75,7 +75,7 @@ impl HostTotals {
         }
     }
 
-    /// As part of a run.
+    /// The totals as part of a run.
     pub fn functions(&self, names: &[&'static str; 3]) -> Vec<HostFunction> {
         let named = names.iter().zip(self.0);
         named
@@ -92,7 +92,7 @@ pub struct Run {
     pub mapping: Mapping,
     /// SPEs that its tasks could be given: those of the mapping, or all, as the scheduler has it.
     pub apus: u64,
-    /// From the moment the programs of the SPEs are loaded to the end.
+    /// Time from the moment the programs of the SPEs are loaded to the end.
     pub time: Seconds,
     /// Time that all host processes together spent executing.
     pub hpu_busy: Seconds,
@@ -177,7 +177,7 @@ impl Run {
         self.per_offload(Seconds(self.apu_whole().0 - self.apu_busy().0))
     }
 
-    /// Where the time went, as a mean over the host processes.
+    /// The parts of the time, as a mean over the host processes.
     pub fn split(&self) -> Split {
         let (m, p) = (self.mapping.m(), self.mapping.p());
         let (processes, apus) = (f64::from(m), self.apus as f64);

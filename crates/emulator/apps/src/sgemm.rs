@@ -34,7 +34,7 @@ use mmgp_runtime::{Runtime, Task};
 use mmgp_spu::Quadword;
 use program::{ARGUMENTS_BYTES, FUNCTION, FUNCTIONS, Operands, SgemmProgram};
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "sgemm";
 
 /// Rows and columns of the largest matrices: all three of them take 192 MB of the 512 MB of a QS20's
@@ -220,7 +220,7 @@ impl Matrix {
         matrix
     }
 
-    /// Where the quadwords stand among the entries, in the order in which they lie in memory.
+    /// The places of the quadwords among the entries, in the order in which they lie in memory.
     fn in_blocks(&self) -> impl Iterator<Item = usize> {
         let (blocks, rows, columns) = (0..self.order / SIZE, 0..SIZE, (0..SIZE).step_by(4));
         blocks.clone().flat_map(move |block_row| {

@@ -25,7 +25,7 @@ pub enum Transfers {
     OneByOne,
 }
 
-/// Where blocks lie in local store, and how they flow.
+/// The room for blocks in local store, and how they flow.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffers {
     /// The first byte of their room.
@@ -41,7 +41,7 @@ pub struct Buffers {
 pub struct Lane {
     /// The share's part of the array in main memory.
     pub main: EffectiveAddress,
-    /// Where a block lies in a set of buffers.
+    /// The offset of a block in a set of buffers.
     pub offset: u32,
     /// Bytes for each group.
     pub bytes: u64,
@@ -65,7 +65,7 @@ const QUADWORD: u64 = 16;
 
 impl Streams {
     /// Lanes of so many bytes a group, laid out one behind the other, for the groups of `share`.
-    /// Those of a block of an input, and those of a group of an output, are whole quadwords.
+    /// A block of an input and a group of an output are whole quadwords.
     pub fn new(
         buffers: Buffers,
         share: &Range<u32>,
@@ -93,7 +93,7 @@ impl Streams {
         Self { inputs, outputs, sets: [buffers.at, second], buffers, share: share.clone() }
     }
 
-    /// Where the lane with that number, inputs first, lies in a set of buffers.
+    /// The address of the lane with that number, inputs first, in a set of buffers.
     pub fn at(&self, set: u32, lane: usize) -> LocalAddress {
         let lanes = self.inputs.iter().chain(&self.outputs);
         LocalAddress(set + lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0))

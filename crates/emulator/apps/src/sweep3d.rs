@@ -35,7 +35,7 @@ use mmgp_base::units::Seconds;
 use mmgp_runtime::Runtime;
 use mmgp_sweep::{Decomposition, Input, Problem, Stop};
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "sweep3d";
 
 /// Whether a rank's block of so many cells along i, j and k, and so many angles of those of an octant, fits a local
@@ -54,7 +54,7 @@ pub enum Programming {
 }
 
 impl Programming {
-    /// Its name in reports.
+    /// The name of the model in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Accelerator => "accelerator",

@@ -27,7 +27,7 @@ use mmgp_cell::{EffectiveAddress, Placement, Progress, Spe};
 use mmgp_runtime::{Call, Loop, Process, Runtime, Signalling, SpeProgram, Task, Writing};
 use mmgp_spu::{LocalAddress, Quadword};
 
-/// Its name.
+/// The name of the program.
 pub const NAME: &str = "synthetic";
 
 /// Most off-loads of a run.
@@ -54,8 +54,8 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// So many tasks of so many off-loads; what is random is drawn from the seed, by the number of the
-    /// task.
+    /// A workload of so many tasks of so many off-loads; what is random is drawn from the seed, by the
+    /// number of the task.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where there are no tasks or no off-loads, or more than
@@ -192,9 +192,9 @@ impl Application for Synthetic {
 /// A turn: a host burst, and the off-load after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burst {
-    /// Of the host alone, with warm caches.
+    /// The time of the host alone, with warm caches.
     pub host: Seconds,
-    /// Of one SPE.
+    /// The time of one SPE.
     pub offload: Seconds,
 }
 
@@ -214,7 +214,7 @@ enum Kind {
 }
 
 impl Durations {
-    /// All turns alike.
+    /// Durations that are alike in all turns.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where a time is negative, or longer than a thousand seconds.
@@ -226,16 +226,16 @@ impl Durations {
     /// Host bursts alike, off-loads exponential with that mean.
     ///
     /// # Errors
-    /// As [`Durations::constant`].
+    /// The errors of [`Durations::constant`].
     pub fn exponential(mean: Burst) -> Result<Self> {
         check(&[mean])?;
         Ok(Self(Kind::Exponential(mean)))
     }
 
-    /// As they were recorded, over and over: a task goes on where the one before it would end.
+    /// Durations as they were recorded, over and over: a task goes on where the one before it would end.
     ///
     /// # Errors
-    /// As [`Durations::constant`], and where there are none.
+    /// The errors of [`Durations::constant`], and where there are none.
     pub fn trace(bursts: Vec<Burst>) -> Result<Self> {
         if bursts.is_empty() {
             let found = "no row";
@@ -274,12 +274,12 @@ fn check(bursts: &[Burst]) -> Result<()> {
 
 /// What its function is called.
 const FUNCTIONS: [&str; 1] = ["task"];
-/// Its number.
+/// The number of the function.
 const FUNCTION: u32 = 0;
 
 /// Bytes of the arguments: a quadword.
 const ARGUMENTS_BYTES: Bytes = Bytes(16);
-/// Where they go in local store.
+/// The place of the arguments in local store.
 const ARGUMENTS: LocalAddress = LocalAddress(0);
 const TAG: u8 = 0;
 

@@ -150,11 +150,11 @@ const fn both(x: f64) -> Quadword {
 /// Doubleword 0 of the first operand, then doubleword 1 of the second.
 const FIRST_AND_SECOND: Quadword = Quadword([FIRST_DOUBLES.0[0], SECOND_DOUBLES.0[1]]);
 
-/// In each doubleword the low word of the first operand as the high word, then zeros.
+/// Shuffles into each doubleword the low word of the first operand as the high word, then zeros.
 const LOW_WORDS_TO_HIGH: Quadword =
     Quadword::from_words([0x0405_0607, 0x8080_8080, 0x0C0D_0E0F, 0x8080_8080]);
 
-/// In each doubleword its high word twice.
+/// Shuffles into each doubleword its high word twice.
 pub(super) const HIGH_WORDS_TWICE: Quadword =
     Quadword::from_words([0x0001_0203, 0x0001_0203, 0x0809_0A0B, 0x0809_0A0B]);
 

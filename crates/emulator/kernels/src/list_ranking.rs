@@ -118,7 +118,7 @@ struct Elements<R> {
 }
 
 impl<R: Copy> Elements<R> {
-    /// For nodes from the lower half of that effective address on.
+    /// Elements for nodes from the lower half of that effective address on.
     #[inline(always)]
     fn begin<S: Spu<Register = R>>(spu: &mut S, low: u32) -> Self {
         let bytes = NODE_BYTES.0 as u32;

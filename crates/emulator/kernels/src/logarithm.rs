@@ -173,7 +173,7 @@ pub(super) const FIRST_DOUBLES: Quadword = Quadword([0x0001_0203_0405_0607, 0x10
 pub(super) const SECOND_DOUBLES: Quadword =
     Quadword([0x0809_0A0B_0C0D_0E0F, 0x1819_1A1B_1C1D_1E1F]);
 
-/// In each doubleword the high word of the first operand, then the high word of the second.
+/// Shuffles into each doubleword the high word of the first operand, then the high word of the second.
 const JOIN_INTEGERS: Quadword = Quadword([0x0001_0203_1011_1213, 0x0809_0A0B_1819_1A1B]);
 
 #[cfg(test)]

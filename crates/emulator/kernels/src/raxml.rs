@@ -148,14 +148,14 @@ impl Rates {
 pub enum End {
     /// A tip.
     Tip {
-        /// Its codes.
+        /// The codes of the tip.
         codes: LocalAddress,
     },
     /// An inner node.
     Inner {
-        /// Its vectors.
+        /// The vectors of the node.
         vectors: LocalAddress,
-        /// Its scaling counts.
+        /// The scaling counts of the node.
         counts: LocalAddress,
     },
 }
@@ -319,7 +319,7 @@ impl ModelBlock<'_> {
     /// The block, quadword by quadword.
     ///
     /// # Panics
-    /// Where there are more rates than [`MAX_CATEGORIES`], which is a bug of the caller.
+    /// Panics where there are more rates than [`MAX_CATEGORIES`], which is a bug of the caller.
     pub fn quadwords(&self) -> [Quadword; DOUBLES / 2] {
         assert!(self.rates.len() <= MAX_CATEGORIES as usize, "invariant: at most 25 categories");
         let mut doubles = [0.0; DOUBLES];

@@ -99,7 +99,7 @@ pub fn word_to_double<S: Spu>(spu: &mut S, word: S::Register) -> S::Register {
     spu.dfs(sum, offset)
 }
 
-/// Where the routines return to: somewhere behind the call.
+/// The address that the routines return to: somewhere behind the call.
 const RETURN_ADDRESS: LocalAddress = LocalAddress(0x80);
 
 /// All bits but the signs.

@@ -137,7 +137,7 @@ impl Sgemm {
     }
 }
 
-/// Where in a tile of C the quadword of that number lies.
+/// The offset of the quadword of that number in a tile of C.
 const fn displacement(place: usize) -> i32 {
     (place / 4) as i32 * ROW + (place % 4) as i32 * 16
 }

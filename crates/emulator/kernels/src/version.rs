@@ -6,13 +6,13 @@ use mmgp_spu::{Branches, Compiler, Shape};
 /// their results differ by rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
-    /// As first ported: scalar, with branches, [`Compiler::NAIVE`].
+    /// The first port: scalar, with branches, [`Compiler::NAIVE`].
     Naive,
-    /// As vectorised by hand with the intrinsics of 2006: the tuned kernels, whose sources multiply
+    /// The code vectorised by hand with the intrinsics of 2006: the tuned kernels, whose sources multiply
     /// and add apart, and whose compiler fuses nothing. What they call of the library (logarithm,
     /// exponential, reciprocal) is written with fused instructions, as the SDK's was.
     Unfused,
-    /// For the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
+    /// The code for the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
     Tuned,
 }
 

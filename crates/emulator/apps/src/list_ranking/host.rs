@@ -30,14 +30,14 @@ pub struct Host {
     ranking: ListRanking,
     memory: Rc<Memory>,
     process: Process,
-    /// Where the arguments of calls lie.
+    /// The address of the arguments of calls.
     at: EffectiveAddress,
     arguments: Arguments,
     started: SimTime,
 }
 
 impl Host {
-    /// With the list in main memory, and room for what comes of it.
+    /// The process with the list in main memory, and room for what comes of it.
     pub fn new(ranking: &ListRanking, blade: &Blade, homes: &Homes, process: Process) -> Self {
         let (list, spes) = (&ranking.list, process.most_spes());
         let nodes = list.nodes();
@@ -229,7 +229,7 @@ pub struct OnHost {
 }
 
 impl OnHost {
-    /// Before it begins.
+    /// The host before it begins.
     pub fn new(ranking: &ListRanking, blade: &Blade) -> Self {
         let progress = blade.progress.clone();
         Self { ranking: ranking.clone(), progress, started: blade.started() }

@@ -16,15 +16,15 @@ arguments! {
     pub struct Arguments {
         /// The nodes.
         pub nodes: EffectiveAddress,
-        /// By sublist: the states of their threads at first; afterwards what comes before each.
+        /// The states of the threads by sublist at first; afterwards what comes before each sublist.
         pub sublists: EffectiveAddress,
-        /// By sublist, the outcome of it.
+        /// The outcomes by sublist.
         pub outcomes: EffectiveAddress,
         /// What each SPE has to say at its end, a line for each.
         pub reports: EffectiveAddress,
-        /// Where the records of the first SPE go.
+        /// The area of the records of the first SPE.
         pub areas: EffectiveAddress,
-        /// From one SPE's area to that of the next.
+        /// Bytes from one SPE's area to that of the next.
         pub area_bytes: u64,
         /// How many nodes there are.
         pub node_count: u32,
@@ -38,29 +38,29 @@ arguments! {
 }
 
 impl Arguments {
-    /// Where the records of an SPE go.
+    /// The area of the records of an SPE.
     pub fn area(&self, share: u32) -> EffectiveAddress {
         self.areas.offset(u64::from(share) * self.area_bytes)
     }
 
-    /// Where an SPE reports.
+    /// The address where an SPE reports.
     pub fn report(&self, share: u32) -> EffectiveAddress {
         self.reports.offset(REPORT_BYTES * u64::from(share))
     }
 }
 
-/// From one SPE's report to the next: a line.
+/// Bytes from one SPE's report to the next: a line.
 pub const REPORT_BYTES: u64 = 128;
 
-/// Of the call; four quadwords.
+/// The arguments of the call: four quadwords.
 pub const ARGUMENTS: LocalAddress = LocalAddress(0x80);
 /// What goes to the host: a quadword.
 pub const REPORT: LocalAddress = LocalAddress(0xC0);
-/// Of all SPEs, a line each.
+/// The reports of all SPEs, a line each.
 pub const REPORTS: LocalAddress = LocalAddress(0x100);
 /// What follows depends on the call.
 const FREE: u32 = 0x1000;
-/// Behind it are the program's code and its stack.
+/// The end of what may be used: the program's code and its stack lie behind it.
 const END: u32 = 192 << 10;
 
 /// Most records of a buffer.
@@ -101,7 +101,7 @@ pub struct Group {
 }
 
 impl LocalMap {
-    /// For so many threads, one or more, on so many lists; fewer where there are fewer threads.
+    /// The map for so many threads, one or more, on so many lists; fewer where there are fewer threads.
     pub fn new(threads: u32, lists: u32) -> Self {
         let mut records = MOST_RECORDS;
         loop {
@@ -114,7 +114,7 @@ impl LocalMap {
         }
     }
 
-    /// With buffers of so many records, and where it ends.
+    /// The map with buffers of so many records, and where it ends.
     fn with_records(threads: u32, lists: u32, records: u32) -> (Self, u32) {
         let nodes = |count: u32| Bytes(NODE_BYTES.0 * u64::from(count));
         let elements = |count: u32| Bytes(8 * u64::from(count));

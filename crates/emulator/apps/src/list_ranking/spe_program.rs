@@ -34,9 +34,9 @@ const PUTS: u8 = 16;
 
 /// Groups of nodes or records of a block that is streamed: 8 KB.
 const BLOCK_GROUPS: u32 = 64;
-/// Of each group that is streamed.
+/// Bytes of each group that is streamed.
 const GROUP_BYTES: u64 = NODES_PER_GROUP as u64 * NODE_BYTES.0;
-/// Where blocks lie.
+/// The room for blocks.
 const BLOCKS: u32 = 0x8000;
 /// What comes before each sublist, from none on.
 const BEFORE: LocalAddress = LocalAddress(0x4000);
@@ -51,7 +51,7 @@ pub struct ListProgram {
 }
 
 impl ListProgram {
-    /// For prefixes of that operation.
+    /// The program for prefixes of that operation.
     pub fn new(operation: Operation, progress: Progress) -> Self {
         Self { operation, progress, ranked: Cell::new(0) }
     }
@@ -167,7 +167,7 @@ async fn report(spe: &Timed<'_>, to: EffectiveAddress) -> Result<()> {
     Ok(())
 }
 
-/// Where the SPE's records go in main memory.
+/// The area of the SPE's records in main memory.
 struct Area {
     end: EffectiveAddress,
     records: u32,

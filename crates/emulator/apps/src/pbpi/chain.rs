@@ -22,13 +22,13 @@ work! {
     WRITE_NODE: 80 integers, 12 loads, 24 stores, 20 floats, 24 branches;
 }
 
-/// By which rule proposals are accepted.
+/// The rule by which proposals are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acceptance {
     /// Metropolis and Hastings: with the ratio of the proposal and the prior of the branch lengths,
     /// so that the chain samples the posterior.
     MetropolisHastings,
-    /// As the original PBPI does: by the likelihood alone. What that samples is not the posterior
+    /// The rule of the original PBPI: by the likelihood alone. What that samples is not the posterior
     /// under any prior of branch lengths, since proposals that scale lengths favour long ones.
     Original,
 }
@@ -93,14 +93,14 @@ pub(super) struct Row<H> {
     /// The one stream of the grid.
     pub swaps: Stream,
     pub names: Rc<Vec<String>>,
-    /// Where samples go, which one process of the row gives.
+    /// The collector of samples, which one process of the row gives.
     pub collector: Option<Rc<RefCell<Collector>>>,
 }
 
 /// What came of the chains of a row.
 pub(super) struct RowOutcome {
     pub chains: Vec<Trace>,
-    /// Of pairs whose first chain is on the row.
+    /// Swaps of pairs whose first chain is on the row.
     pub swaps: Tally,
 }
 

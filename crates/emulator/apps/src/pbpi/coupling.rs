@@ -31,7 +31,8 @@ impl Coupling {
     pub const SINGLE: Self =
         Self { chains: 1, rows: 1, heating: Self::HEATING, swap_every: Self::SWAP_EVERY };
 
-    /// So many chains, the steps of their ladder, and the generations between two attempts to swap.
+    /// Coupling of so many chains, with the steps of their ladder and the generations between two attempts to
+    /// swap.
     ///
     /// # Errors
     /// `OutOfRange` for no chain, a step that is negative or not finite, and an interval of 0.
@@ -106,7 +107,7 @@ impl Coupling {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct State {
     pub log_likelihood: f64,
-    /// On the ladder.
+    /// The place of the chain on the ladder.
     pub place: usize,
 }
 
@@ -149,7 +150,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Of `m` processes.
+    /// The grid of `m` processes.
     ///
     /// # Errors
     /// `OutOfRange` where the rows would not be equally long.

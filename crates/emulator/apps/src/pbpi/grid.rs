@@ -257,7 +257,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Those of a run that has ended.
+    /// The likelihoods of a run that has ended.
     pub fn of(inference: &Inference) -> Self {
         Self { chains: inference.chains.iter().map(|chain| chain.computed.clone()).collect() }
     }
@@ -272,7 +272,7 @@ pub(super) struct Likelihoods {
 }
 
 impl Likelihoods {
-    /// For so many chains from number `first` on.
+    /// The likelihoods of so many chains from number `first` on.
     pub fn new(known: Option<&Arc<Known>>, first: usize, chains: usize) -> Self {
         Self { known: known.cloned(), first, told: vec![Cell::new(0); chains] }
     }

@@ -22,20 +22,20 @@ const FREQUENCIES: [f64; 4] = [0.25; 4];
 /// Conditional likelihoods of the patterns at a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostVector {
-    /// Of each pattern, the states A, C, G, T.
+    /// The likelihoods of the states A, C, G, T, by pattern.
     pub entries: Vec<[f64; 4]>,
     /// How often each pattern was scaled.
     pub counts: Vec<i32>,
 }
 
 impl HostVector {
-    /// Of so many patterns, all zero.
+    /// Zeros for so many patterns.
     pub fn zeros(patterns: usize) -> Self {
         Self { entries: vec![[0.0; 4]; patterns], counts: vec![0; patterns] }
     }
 }
 
-/// Where the vector of a neighbour is.
+/// The vector of a neighbour.
 #[derive(Debug, Clone, Copy)]
 pub enum Operand<'a> {
     /// A tip, of which this computer keeps the codes. The program that is timed keeps vectors.
@@ -149,7 +149,7 @@ pub fn likelihood_sum<A: Arithmetic>(
 /// What the scoreboard is asked for, at one number of patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// With so many neighbours.
+    /// The product over so many neighbours.
     Product(usize),
     Sum,
 }
@@ -161,9 +161,9 @@ pub struct HostLikelihoods {
     weights: Vec<f64>,
     /// The codes of each tip.
     tips: Vec<Vec<u8>>,
-    /// By chain, inner node and side.
+    /// The vectors by chain, inner node and side.
     inner: Vec<Vec<[HostVector; 2]>>,
-    /// By chain and inner node.
+    /// The accepted sides by chain and inner node.
     accepted: Vec<Vec<usize>>,
     order: Order,
     known: BTreeMap<Task, Cycles>,
@@ -172,7 +172,7 @@ pub struct HostLikelihoods {
 }
 
 impl HostLikelihoods {
-    /// Of these of the patterns, for so many chains. The code is in that order.
+    /// Likelihoods of these of the patterns, for so many chains. The code is in that order.
     pub fn new(
         patterns: &Patterns,
         segment: std::ops::Range<usize>,

@@ -35,9 +35,9 @@ pub struct Segment {
     pub groups: u32,
     /// A double for each pattern.
     pub weights: EffectiveAddress,
-    /// For each tip the codes of its residues, a byte for each pattern.
+    /// The codes of the residues of each tip, a byte for each pattern.
     pub tips: Vec<EffectiveAddress>,
-    /// For each chain, two vectors for each inner node: one belongs to the accepted tree, the other
+    /// Two vectors for each chain and inner node: one belongs to the accepted tree, the other
     /// to a proposal.
     pub inner: Vec<Vec<[Vector; 2]>>,
     /// The arguments of an off-load.
@@ -46,7 +46,7 @@ pub struct Segment {
     pub matrices: EffectiveAddress,
     /// What each SPE that shares an off-load found, a quadword each.
     pub results: EffectiveAddress,
-    /// For how many of them there is room.
+    /// The number of SPEs for whose results there is room.
     pub most_shares: u32,
 }
 
@@ -123,13 +123,13 @@ arguments! {
     pub struct Arguments {
         /// The children, of which an inner node has two; for the likelihood the root alone.
         pub children: [End; 3],
-        /// Where the vectors of the node go.
+        /// The vectors of the node, written.
         pub out: Vector,
         /// Transition matrices towards the children, one behind the other.
         pub matrices: EffectiveAddress,
         /// Weights of the patterns.
         pub weights: EffectiveAddress,
-        /// Where each SPE puts its sum, a quadword each.
+        /// The sums of the SPEs, a quadword each, written.
         pub results: EffectiveAddress,
         /// Groups of patterns of the process.
         pub groups: u32,

@@ -73,7 +73,7 @@ pub struct Effort {
 /// What the rule of acceptance and the likelihood need of a proposed tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// Its kind.
+    /// The kind of the proposal.
     pub kind: Kind,
     /// The nodes whose conditional likelihood vectors differ from those of the old tree, each
     /// once, children before parents: the changed nodes and all their ancestors; the root is last.
@@ -96,7 +96,7 @@ struct Change {
 /// Proposes a change of a kind drawn with equal odds.
 ///
 /// # Panics
-/// As [`propose`].
+/// The panics of [`propose`].
 pub fn draw(tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
     let kind = Kind::ALL[stream.index(Kind::ALL.len())];
     let (proposed, mut proposal) = propose(kind, tree, stream);
@@ -108,7 +108,7 @@ pub fn draw(tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
 /// [`Kind::BranchLength`] leave the state space.
 ///
 /// # Panics
-/// Where a branch is shorter than [`BRANCH_FLOOR`]; see [`raise_to_floor`].
+/// Panics where a branch is shorter than [`BRANCH_FLOOR`]; see [`raise_to_floor`].
 pub fn propose(kind: Kind, tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
     assert!(is_above_floor(tree), "the chain starts with every branch at the floor or above it");
     let draws_before = stream.draws();
@@ -182,7 +182,7 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// Of that rate [sites per expected substitution].
+    /// The prior of that rate [sites per expected substitution].
     ///
     /// # Errors
     /// `OutOfRange` for a rate that is not positive and finite, with which there is no posterior.

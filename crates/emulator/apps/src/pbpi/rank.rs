@@ -43,11 +43,11 @@ pub(super) struct Rank {
     pub grid: Grid,
     /// All processes.
     pub world: Communicator,
-    /// Those of the same row.
+    /// The processes of the same row.
     pub row: Communicator,
     pub memory: Rc<Memory>,
     pub segment: Segment,
-    /// For each chain of the row and each node, which of its two vectors belongs to the accepted
+    /// The one of its two vectors, for each chain of the row and each node, that belongs to the accepted
     /// tree.
     pub accepted_sides: Vec<Vec<usize>>,
     pub likelihoods: Likelihoods,
@@ -169,10 +169,10 @@ pub(super) struct HostRank {
     pub grid: Grid,
     /// All processes.
     pub world: Communicator,
-    /// Those of the same row.
+    /// The processes of the same row.
     pub row: Communicator,
     pub likelihoods: HostLikelihoods,
-    /// Where the times of its functions go at the end.
+    /// The totals that the times of its functions are added to at the end.
     pub totals: Rc<RefCell<HostTotals>>,
     /// Told of generations by one process of the grid, for all go on together.
     pub progress: Progress,

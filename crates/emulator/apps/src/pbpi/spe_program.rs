@@ -61,7 +61,7 @@ const TIP_BLOCK_BYTES: Bytes = Bytes(BLOCK_GROUPS as u64 * VECTOR_BYTES);
 /// The tag of arguments, matrices and results; the lanes of [`Streams`] use 0 to 3.
 const CONTROL_TAG: u8 = 4;
 
-/// Where the program keeps things in local store, behind its code.
+/// The places of the program's data in local store, behind its code.
 #[derive(Debug, Clone, Copy)]
 struct LocalMap {
     /// The table of the logarithm.
@@ -150,12 +150,12 @@ impl PbpiProgram {
         self.map.matrices.offset(Bytes(u64::from(child) * MATRIX_BYTES))
     }
 
-    /// Where blocks lie, and how they flow.
+    /// The room for blocks, and how they flow.
     fn buffers(&self) -> Buffers {
         Buffers { at: self.map.buffers.0, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
     }
 
-    /// Where a kernel finds the children of a block, whose lanes begin at those addresses: inner
+    /// The vectors of the children of a block, whose lanes begin at those addresses: inner
     /// nodes as they came, tips as vectors that are made of their codes now.
     async fn vectors(
         &self,

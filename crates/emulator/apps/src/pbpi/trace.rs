@@ -25,7 +25,7 @@ pub struct Generation {
 pub struct Tally {
     /// Attempts.
     pub tried: u64,
-    /// Those that were accepted.
+    /// Attempts that were accepted.
     pub accepted: u64,
 }
 
@@ -55,13 +55,13 @@ impl std::ops::Add for Tally {
 pub struct Trace {
     /// ln likelihood of the first tree.
     pub start: f64,
-    /// Its generations.
+    /// The generations of the chain.
     pub generations: Vec<Generation>,
     /// The tree it ended at.
     pub tree: Tree,
-    /// Its place on the ladder of temperatures at the end; 0 is the cold chain.
+    /// The place on the ladder of temperatures at the end; 0 is the cold chain.
     pub place: usize,
-    /// Its proposals by kind, in the order of [`Kind::ALL`].
+    /// The proposals by kind, in the order of [`Kind::ALL`].
     pub proposals: [Tally; Kind::ALL.len()],
     /// The ln likelihoods that were computed for it, in their order.
     pub(super) computed: Vec<f64>,
@@ -140,7 +140,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// After each generation whose number `every` divides; the first share `burn_in` of the
+    /// Sampling after each generation whose number `every` divides; the first share `burn_in` of the
     /// generations does not count for the consensus.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl Sampling {
 /// A state of the cold chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
-    /// After how many generations.
+    /// Generations before it.
     pub generation: u32,
     /// ln likelihood of the tree.
     pub log_likelihood: f64,
@@ -200,7 +200,7 @@ pub struct Sample<'a> {
     pub names: &'a [String],
 }
 
-/// Where samples go while a chain runs, in the order of generations.
+/// A taker of samples while a chain runs, in the order of generations.
 pub trait Samples {
     /// Takes the next one.
     fn take(&mut self, sample: &Sample<'_>);

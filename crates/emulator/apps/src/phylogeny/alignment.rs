@@ -18,7 +18,7 @@ const LETTERS: &[u8; 16] = b"?ACMGRSVTWYHKDB-";
 pub struct Alignment {
     /// The taxa's names, not empty and all different.
     pub names: Vec<String>,
-    /// For each taxon its residues as sets of nucleotides: A = 1, C = 2, G = 4, T = 8, the IUPAC
+    /// The residues of each taxon as sets of nucleotides: A = 1, C = 2, G = 4, T = 8, the IUPAC
     /// ambiguity codes as sums of these, and [`UNDETERMINED`] = 15. All rows have one length.
     pub rows: Vec<Vec<u8>>,
 }

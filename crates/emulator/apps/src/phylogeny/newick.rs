@@ -47,7 +47,7 @@ pub fn read(source: &Source, names: &[String]) -> Result<Tree> {
 /// also gives their names in that order.
 ///
 /// # Errors
-/// As those of [`read`].
+/// The errors of [`read`].
 pub fn read_named(source: &Source) -> Result<(Tree, Vec<String>)> {
     let parsed = Parsed::parse(source)?;
     let names: Vec<String> = parsed.tips().map(|node| node.name.clone()).collect();

@@ -14,11 +14,11 @@ const SETTLED: f64 = 1e-12;
 /// likelihoods, and a kernel computes one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patterns {
-    /// For each taxon the code of its residue in every pattern, as in [`Alignment::rows`].
+    /// The code of each taxon's residue in every pattern, as in [`Alignment::rows`].
     pub tips: Vec<Vec<u8>>,
-    /// For each pattern the number of columns that show it, at least 1.
+    /// The number of columns that show each pattern, at least 1.
     pub weights: Vec<u32>,
-    /// For each column of the alignment its pattern; none for a column without any determined
+    /// The pattern of each column of the alignment; none for a column without any determined
     /// residue, whose likelihood is 1 whatever the tree.
     pub of_site: Vec<Option<usize>>,
 }

@@ -11,7 +11,7 @@ type Matrix = [[f64; 4]; 4];
 pub(crate) struct Pruning<'a> {
     /// AC, AG, AT, CG, CT, GT.
     pub(crate) exchangeabilities: [f64; 6],
-    /// Of A, C, G, T.
+    /// The frequencies of A, C, G, T.
     pub(crate) frequencies: [f64; 4],
     pub(crate) rates: &'a [f64],
 }

@@ -89,7 +89,7 @@ pub struct SplitCounts {
     taxa: usize,
     weight: f64,
     splits: BTreeMap<Split, Tally>,
-    /// For each tip, the weighted sum of the lengths of its branch.
+    /// The weighted sum of the lengths of its branch, for each tip.
     tips: Vec<f64>,
 }
 
@@ -103,7 +103,7 @@ struct Tally {
 }
 
 impl SplitCounts {
-    /// Of no tree yet.
+    /// Counts of no tree yet.
     pub(crate) fn new(taxa: usize) -> Self {
         Self { taxa, weight: 0.0, splits: BTreeMap::new(), tips: vec![0.0; taxa] }
     }
@@ -111,7 +111,7 @@ impl SplitCounts {
     /// Counts a tree as so many: 1 for a sample of a chain or a bootstrap's tree.
     ///
     /// # Panics
-    /// Where the tree has other taxa, or the weight is not positive and finite.
+    /// Panics where the tree has other taxa, or the weight is not positive and finite.
     pub(crate) fn add(&mut self, tree: &Tree, weight: f64) {
         assert_eq!(tree.taxa(), self.taxa, "splits are counted over trees of the same taxa");
         assert!(weight > 0.0 && weight.is_finite(), "the weight of a tree is positive");
@@ -136,11 +136,11 @@ impl SplitCounts {
         self.splits.get(split).map_or(0.0, |tally| tally.weight / self.weight)
     }
 
-    /// For each node of `tree`, the share of the counted trees that have the split of the branch
+    /// The share of the counted trees, for each node of `tree`, that have the split of the branch
     /// above it; none for tips and the root, whose branches every tree has or none.
     ///
     /// # Panics
-    /// Where the tree has other taxa.
+    /// Panics where the tree has other taxa.
     pub(crate) fn supports(&self, tree: &Tree) -> Vec<Option<f64>> {
         assert_eq!(tree.taxa(), self.taxa, "a tree is supported by trees of the same taxa");
         let mut supports = vec![None; tree.nodes()];
@@ -188,7 +188,7 @@ pub struct Consensus {
     inner: Vec<(Split, Branch)>,
     /// Mean length of each tip's branch.
     tips: Vec<f64>,
-    /// For each split, whose side it lies directly within: another split's, or all taxa's.
+    /// The side that each split lies directly within: another split's, or all taxa's.
     above: Vec<Option<usize>>,
 }
 
@@ -202,7 +202,7 @@ impl Consensus {
         Self { inner, tips, above }
     }
 
-    /// Its inner branches, the larger sides before the smaller ones.
+    /// The inner branches of the tree, the larger sides before the smaller ones.
     pub fn branches(&self) -> &[(Split, Branch)] {
         &self.inner
     }
@@ -212,7 +212,7 @@ impl Consensus {
     /// The outermost node is the neighbour of the first taxon.
     ///
     /// # Panics
-    /// Where there are fewer names than taxa.
+    /// Panics where there are fewer names than taxa.
     pub fn write(&self, names: &[String]) -> String {
         // Nodes are the tips, then the splits, then the outermost.
         let taxa = self.tips.len();

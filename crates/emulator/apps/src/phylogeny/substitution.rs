@@ -42,7 +42,7 @@ impl Substitution {
     /// fast as transversions between states of the same frequency.
     ///
     /// # Errors
-    /// As those of [`Substitution::gtr`].
+    /// The errors of [`Substitution::gtr`].
     pub(crate) fn hky(kappa: f64, frequencies: [f64; 4]) -> Result<Self> {
         check_positive("kappa", &[kappa])?;
         Self::gtr([1.0, kappa, 1.0, 1.0, kappa, 1.0], frequencies)
@@ -89,7 +89,7 @@ pub enum SiteRates {
     Categories {
         /// The rates.
         rates: Vec<f64>,
-        /// For each pattern the index of its rate.
+        /// The index of the rate of each pattern.
         of_pattern: Vec<u32>,
     },
 }

@@ -28,7 +28,7 @@ pub(crate) fn gtr() -> Substitution {
     Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]).unwrap()
 }
 
-/// So many patterns of random tips, all of weight 2.
+/// Random tips of so many patterns, all of weight 2.
 pub(crate) fn random_patterns(taxa: usize, count: usize) -> Patterns {
     let mut stream = Stream::new(3, 0);
     let mut tip = || (0..count).map(|_| 1 << stream.index(4)).collect();
@@ -39,7 +39,7 @@ pub(crate) fn random_patterns(taxa: usize, count: usize) -> Patterns {
     }
 }
 
-/// Where a file of real data is that may stand beside the checkout, in `../shared/data`.
+/// The path of a file of real data that may stand beside the checkout, in `../shared/data`.
 pub(crate) fn shared_path(name: &str) -> Option<PathBuf> {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     // Where the crate has moved, no test must pass because it looks in the wrong place.
@@ -47,7 +47,7 @@ pub(crate) fn shared_path(name: &str) -> Option<PathBuf> {
     Some(checkout.join("../shared/data").join(name)).filter(|path| path.exists())
 }
 
-/// Its text; without it the caller skips.
+/// The text of the file; without it the caller skips.
 pub(crate) fn shared_data(name: &str) -> Option<Source> {
     let path = shared_path(name);
     if path.is_none() {

@@ -27,7 +27,7 @@ pub enum Columns {
     /// All of the alignment, as programs do whose loops run over its patterns.
     #[default]
     All,
-    /// Those that were drawn.
+    /// Columns that were drawn.
     Drawn,
 }
 

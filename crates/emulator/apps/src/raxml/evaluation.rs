@@ -14,9 +14,9 @@ pub const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
 /// The branch that an evaluation looks at the tree from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Its ends; all vectors look towards them.
+    /// The ends of the branch; all vectors look towards them.
     pub ends: [usize; 2],
-    /// Its length.
+    /// The length of the branch.
     pub z: f64,
 }
 

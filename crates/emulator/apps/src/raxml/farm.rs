@@ -28,7 +28,7 @@ work! {
 /// What a task came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// Its number.
+    /// The number of the task.
     pub task: usize,
     /// ln likelihood of its tree.
     pub log_likelihood: f64,
@@ -37,7 +37,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// As a message: number, ln likelihood, root, and three numbers for each branch.
+    /// The result as a message: number, ln likelihood, root, and three numbers for each branch.
     fn to_message(&self) -> Data {
         let branch = |node: usize| {
             let parent = self.tree.parent(node).expect("invariant: a branch has an upper end");

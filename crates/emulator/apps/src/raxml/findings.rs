@@ -17,7 +17,7 @@ pub struct Found {
     pub task: Task,
     /// ln likelihood of its tree, of the columns that the task had.
     pub log_likelihood: f64,
-    /// Its tree.
+    /// The tree of the task.
     pub tree: Tree,
 }
 
@@ -26,7 +26,7 @@ pub struct Found {
 pub struct Best {
     /// The inference that found it.
     pub found: Found,
-    /// Of each of its nodes, the share in \[0, 1\] of the bootstraps' trees that have the branch
+    /// The share in \[0, 1\], for each of its nodes, of the bootstraps' trees that have the branch
     /// above it; none at the root and at tips, and none at all without bootstraps.
     pub supports: Vec<Option<f64>>,
 }
@@ -98,13 +98,13 @@ impl Findings {
 pub enum Answer {
     /// The ln likelihood of a tree.
     Likelihood(f64),
-    /// Those of its patterns.
+    /// The ln likelihoods of the patterns of a tree.
     Patterns(Vec<f64>),
     /// The length of a branch as z, and after how many steps it stayed.
     Branch {
         /// exp(-t).
         z: f64,
-        /// Those included that shortened the branch.
+        /// Steps of Newton's method, those included that shortened the branch.
         steps: u32,
     },
 }
@@ -112,12 +112,12 @@ pub enum Answer {
 /// The answers of all tasks of a run: by task, in the order in which each asked.
 pub type Answers = Vec<Vec<Answer>>;
 
-/// Where an engine has its answers from.
+/// The source of an engine's answers.
 #[derive(Debug, Clone)]
 pub(super) enum Book {
-    /// From its SPEs; they are noted, by task.
+    /// Answers of its SPEs; they are noted, by task.
     Noted(Vec<(usize, Vec<Answer>)>),
-    /// From another run: the task that it is at, and how many of its answers have been read.
+    /// Answers of another run: the task that it is at, and how many of its answers have been read.
     Known { answers: Arc<Answers>, task: usize, read: usize },
 }
 
@@ -188,7 +188,7 @@ mod tests {
     const TREE: &str = "((a:1,b:1):1,(c:1,d:1):1,e:1);";
     const OTHER: &str = "((a:1,b:1):1,(c:1,e:1):1,d:1);";
 
-    /// Of so many inferences, the rest bootstraps, with the likelihood and the tree of each.
+    /// Findings of so many inferences, the rest bootstraps, with the likelihood and the tree of each.
     fn findings(inferences: u32, found: &[(f64, &str)]) -> Findings {
         let names = ["a", "b", "c", "d", "e"].map(String::from);
         let finished = |(task, &(log_likelihood, tree)): (usize, &(f64, &str))| Finished {

@@ -35,11 +35,11 @@ work! {
 /// What the scoreboard is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// With so many inner children.
+    /// `newview` of so many inner children.
     NewView(usize),
-    /// With so many inner ends.
+    /// The function for so many inner ends.
     Evaluate(usize),
-    /// With so many inner ends.
+    /// The function for so many inner ends.
     SumTable(usize),
     Derivatives,
 }
@@ -79,14 +79,14 @@ pub struct HostFunctions {
     order: Order,
     timing: KernelTiming,
     known: BTreeMap<Shape, Cycles>,
-    /// By number of categories.
+    /// The costs of checks by number of categories.
     check_costs: BTreeMap<usize, Costs>,
     times: FunctionTimes,
     calls: HostCalls,
 }
 
 impl HostFunctions {
-    /// For `patterns`, all with their weights; the model is JC69 until there is another. The code is
+    /// Functions for `patterns`, all with their weights; the model is JC69 until there is another. The code is
     /// as [`HostCompiler::Gcc`] makes it, and timed once for each shape.
     pub fn new(patterns: &phylogeny::Patterns) -> Self {
         let rates = SiteRates::single(patterns.len());

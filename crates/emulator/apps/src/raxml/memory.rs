@@ -76,7 +76,7 @@ pub struct ProcessMemory {
     pub terms: EffectiveAddress,
     /// The sums of `makenewz` that do not fit a local store.
     pub sums: EffectiveAddress,
-    /// Where they are known, nothing is put here that nothing but kernels reads.
+    /// Whether results are computed: where they are known, nothing is put here that only kernels read.
     values: Values,
 }
 
@@ -154,7 +154,7 @@ impl ProcessMemory {
         MODEL + PACK * self.kept.len() as u64
     }
 
-    /// Where a vector may be put for the inner node with that number; what it had is lost.
+    /// The room for a vector of the inner node with that number; what it had is lost.
     pub fn place_of(&mut self, inner: usize) -> Vector {
         if let Some(other) = self.forgotten.pop() {
             self.inner.swap(inner, other);
@@ -167,7 +167,7 @@ impl ProcessMemory {
         self.forgotten.push(inner);
     }
 
-    /// As the host stores the arguments of an off-load.
+    /// Writes the arguments of an off-load, as the host stores them.
     pub fn write_arguments(&self, quadwords: impl IntoIterator<Item = Quadword>) {
         self.memory.write(self.arguments, quadwords);
     }
@@ -279,7 +279,7 @@ pub const MOST_SHARES: usize = 16;
 pub enum Terms {
     /// The sum alone.
     Summed,
-    /// Those of all patterns, too.
+    /// The log likelihoods of all patterns, too.
     Kept,
 }
 
@@ -307,13 +307,13 @@ arguments! {
         pub pattern_categories: EffectiveAddress,
         /// Weights of the patterns.
         pub weights: EffectiveAddress,
-        /// Where each SPE puts what it found, a quadword each.
+        /// What each SPE found, a quadword each, written.
         pub results: EffectiveAddress,
         /// The SPEs that share the task, in their order.
         pub peers: [u8; MOST_SHARES],
         /// The children of `newview`, the ends of the branch; a tip comes first.
         pub ends: [End; 2],
-        /// Where the vector of `newview` goes.
+        /// The vector of `newview`, written.
         pub out: Vector,
         /// `evaluate`: where the log likelihoods of patterns go, if they are wanted.
         pub terms: Option<EffectiveAddress>,

@@ -1,4 +1,8 @@
 //! The engine that off-loads all three functions to SPEs.
+//!
+//! Where a scheduler leaves a task on the host, the functions of the [host](super::host) work on what
+//! the SPEs have left in main memory, where vectors lie alike, and leave there what SPEs would: but for rounding, as their sums run in another
+//! order and their exponentials are others.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -40,13 +44,13 @@ work! {
 pub struct OffloadedEngine {
     /// Whose engine it is.
     pub process: Process,
-    /// For the results of how many SPEs there is room.
+    /// The number of SPEs for whose results there is room.
     most_shares: u32,
     memory: ProcessMemory,
     model: Option<Model>,
-    /// Of what it has off-loaded so far.
+    /// The number of what it has off-loaded so far.
     sequence: u64,
-    /// Of the models that it has had so far.
+    /// The number of the models that it has had so far.
     model_version: u64,
     book: Book,
     teams: Teams,
@@ -90,7 +94,7 @@ impl OffloadedEngine {
         }
     }
 
-    /// From now on a vector is forgotten when that of another node is computed from it, whose tree is
+    /// Has a vector forgotten from now on when that of another node is computed from it, whose tree is
     /// looked at from one branch only: so that few vectors are in memory at any time.
     pub fn read_vectors_once(&mut self) {
         self.reads_once = true;
@@ -157,7 +161,7 @@ impl OffloadedEngine {
         shares
     }
 
-    /// From now on the host has the functions, too, with all patterns and their weights.
+    /// Gives the host the functions, too, with all patterns and their weights.
     pub fn has_on_host(&mut self, functions: HostFunctions) {
         self.on_host = Some(OnHost(functions));
     }
@@ -191,7 +195,7 @@ impl OffloadedEngine {
 /// comes to.
 ///
 /// # Errors
-/// Where the machine has fewer SPEs, or its program breaks a rule.
+/// Fails where the machine has fewer SPEs, or its program breaks a rule.
 pub fn run_alone<T: 'static>(
     on: &Runtime,
     (p, port): (u32, Port),
@@ -307,12 +311,6 @@ impl Engine for OffloadedEngine {
         self.process.work(work).await;
     }
 }
-
-// A task that a scheduler leaves on the host of a program that off-loads.
-//
-// The functions of the [host](super::host) work on what the SPEs have left in main memory, where
-// vectors lie alike, and leave there what SPEs would: but for rounding, as their sums run in another
-// order and their exponentials are others.
 
 /// The functions of a process that off-loads, as it runs them itself.
 pub struct OnHost(pub HostFunctions);

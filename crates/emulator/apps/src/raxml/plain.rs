@@ -42,12 +42,12 @@ pub struct Eigen {
     pub ei: [Four; 4],
     /// rho_c.
     pub rates: Vec<f64>,
-    /// For each code of a tip the sum of the rows V_j of its states.
+    /// The sum of the rows V_j of its states, for each code of a tip.
     pub tips: [Four; 16],
 }
 
 impl Eigen {
-    /// Of a model.
+    /// The eigen system of a model.
     pub fn new(model: &Model) -> Self {
         let eigen = &model.substitution.eigen;
         let mut ei = [[0.0; 4]; 4];
@@ -75,7 +75,7 @@ impl Eigen {
 pub struct WeightedPatterns {
     /// Their indices among all patterns.
     pub indices: Vec<usize>,
-    /// For each taxon the codes, 1 to 15.
+    /// The codes by taxon, 1 to 15.
     pub tips: Vec<Vec<u32>>,
     /// Weights.
     pub weights: Vec<f64>,
@@ -136,7 +136,7 @@ pub enum End<'a> {
 }
 
 impl End<'_> {
-    /// Where a pattern's entries stand: the code of a tip, the index of the first category.
+    /// The index of a pattern's entries: the code of a tip, that of the first category.
     #[inline(always)]
     pub fn place<A: Arithmetic>(&self, ppe: &mut A, pattern: usize, categories: usize) -> usize {
         match self {
@@ -164,7 +164,7 @@ pub struct Likelihoods {
     model: Model,
     eigen: Eigen,
     patterns: WeightedPatterns,
-    /// Of the inner nodes.
+    /// The vectors of the inner nodes.
     vectors: Vec<Vectors>,
     sums: Vec<Four>,
 }

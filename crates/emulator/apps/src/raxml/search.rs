@@ -95,7 +95,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// To convergence: until no cycle gains any more.
+    /// A search to convergence: until no cycle gains any more.
     pub const WHOLE: Self = Self {
         most_radius: 25,
         fast_cycles: u32::MAX,
@@ -131,7 +131,7 @@ pub struct Settings {
     pub seed: u64,
     /// Rates over sites.
     pub rates: Rates,
-    /// Where it begins.
+    /// The tree that it begins with.
     pub start: Start,
     /// How much it does.
     pub effort: Effort,
@@ -185,7 +185,7 @@ pub(crate) struct Inference {
 /// Runs a task on an alignment of at least 4 taxa.
 ///
 /// # Panics
-/// Where the alignment has fewer taxa or no column, or a given start has other taxa.
+/// Fails where the alignment has fewer taxa or no column, or a given start has other taxa.
 pub(crate) async fn run(
     engine: &mut impl Engine,
     patterns: &Patterns,
@@ -201,7 +201,7 @@ pub(crate) async fn run(
 /// The inference of that number.
 ///
 /// # Panics
-/// As [`run`].
+/// The errors of [`run`].
 pub(crate) async fn infer(
     engine: &mut impl Engine,
     patterns: &Patterns,
@@ -221,7 +221,7 @@ pub(crate) async fn infer(
 /// in the end.
 ///
 /// # Panics
-/// As [`run`].
+/// The errors of [`run`].
 pub(crate) async fn bootstrap(
     engine: &mut impl Engine,
     patterns: &Patterns,
@@ -321,7 +321,7 @@ impl<E: Engine> Climber<'_, E> {
     }
 }
 
-/// As many columns as there are, drawn with replacement: for each pattern how often one of its
+/// Draws as many columns as there are, with replacement: for each pattern how often one of its
 /// columns was drawn.
 fn resample(weights: &[u32], stream: &mut Stream, host: &mut Tally) -> Vec<u32> {
     let mut before = Vec::with_capacity(weights.len());

@@ -119,14 +119,14 @@ impl RaxmlProgram {
         spe.write(held, &[Quadword([arguments.model_version, 0])])
     }
 
-    /// Where blocks lie, and how they flow: as many groups as fill a buffer.
+    /// The room for blocks, and how they flow: as many groups as fill a buffer.
     fn buffers(&self, rates: Rates) -> Buffers {
         let transfers = transfers(self.version);
         let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
         Buffers { at: self.map.streams.0, groups, transfers }
     }
 
-    /// Where the branches of a call lie in local store: its arguments begin with them.
+    /// The address of the branches of a call in local store: its arguments begin with them.
     fn branches(&self) -> LocalAddress {
         self.map.arguments
     }
@@ -199,11 +199,11 @@ impl SpeProgram for RaxmlProgram {
 /// buffers, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LocalMap {
-    /// For exponentials and logarithms.
+    /// The tables for exponentials and logarithms.
     pub tables: LocalAddress,
-    /// Of the call.
+    /// The arguments of the call.
     pub arguments: LocalAddress,
-    /// That of the arguments' version.
+    /// The model of the arguments' version.
     pub model: LocalAddress,
     /// The version that is there.
     pub model_version: LocalAddress,

@@ -17,7 +17,7 @@ use mmgp_spu::{LocalAddress, Quadword};
 
 /// What its function is called.
 pub const FUNCTIONS: [&str; 1] = ["product"];
-/// Its number.
+/// The number of the function.
 pub const FUNCTION: u32 = 0;
 
 /// Bytes of the arguments.
@@ -31,7 +31,7 @@ const C_TAG: u8 = 4;
 const ARGUMENTS_TAG: u8 = 6;
 
 arguments! {
-    /// Where the matrices lie in main memory, in blocks, and how many blocks a row of them has.
+    /// The matrices in main memory, in blocks, and how many blocks a row of them has.
     pub struct Operands {
         /// -A.
         pub a: EffectiveAddress,
@@ -53,7 +53,7 @@ impl Operands {
 
 /// The program.
 pub struct SgemmProgram {
-    /// Of one address computed and inserted into the quadword that it is stored in.
+    /// The time of one address computed and inserted into the quadword that it is stored in.
     address: Cycles,
     progress: Progress,
 }
@@ -61,7 +61,7 @@ pub struct SgemmProgram {
 /// What an SPE multiplies next: a piece of the panels of a block of C.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Of the block of C.
+    /// The row of the block of C.
     row: u32,
     column: u32,
     piece: u32,
@@ -270,12 +270,12 @@ pub const ARGUMENTS: LocalAddress = FIRST_TILE.offset(Bytes(16));
 const LISTS: LocalAddress = ARGUMENTS.offset(Bytes(32));
 /// Room for one of them: eight elements.
 const LIST_BYTES: Bytes = Bytes(8 * LONGEST as u64);
-/// Where blocks begin.
+/// The beginning of the blocks.
 pub const BLOCKS: LocalAddress = LocalAddress(16_384);
 
 /// Blocks of 16 KB that lie in local store, between its first 16 KB and the stack.
 pub const ROOM: u32 = 14;
-/// Those of C: one is computed while the one before it is stored.
+/// Blocks of C: one is computed while the one before it is stored.
 const OF_C: u32 = 2;
 
 /// The most blocks that one list brings: a panel of A that stays.
@@ -310,7 +310,7 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// Of panels of so many blocks.
+    /// The way of panels of so many blocks.
     pub fn new(blocks: u32) -> Self {
         let beside = (ROOM - OF_C).saturating_sub(blocks) / 2;
         let keeps_a = beside >= FEWEST.min(blocks);
@@ -329,7 +329,7 @@ impl Panels {
         first..self.blocks.min(first + self.piece)
     }
 
-    /// Where block `number` of a panel lies that has come into that slot, or has stayed.
+    /// The address of block `number` of a panel that has come into that slot, or has stayed.
     pub fn block(self, operand: Operand, slot: u32, number: u32) -> LocalAddress {
         let within = number % self.piece;
         let of_a = OF_C + 2 * self.piece;
@@ -340,13 +340,13 @@ impl Panels {
         })
     }
 
-    /// Where the list lies by which blocks come into that slot.
+    /// The address of the list by which blocks come into that slot.
     pub fn list(operand: Operand, slot: u32) -> LocalAddress {
         let number = slot + if operand == Operand::A { 0 } else { 2 };
         LISTS.offset(Bytes(u64::from(number) * LIST_BYTES.0))
     }
 
-    /// Where a block of C lies.
+    /// The address of a block of C.
     pub fn of_c(slot: u32) -> LocalAddress {
         place(slot)
     }

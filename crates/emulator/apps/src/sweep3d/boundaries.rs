@@ -11,7 +11,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Those of a rank.
+    /// The neighbours of a rank.
     pub fn of(decomposition: &Decomposition, rank: u32) -> Self {
         let (place, processes) = (decomposition.place(rank as usize), decomposition.processes());
         let at = |axis: usize, side: Sign| {
@@ -31,7 +31,7 @@ impl Neighbours {
     }
 }
 
-/// Where they lie: for each axis that reflects, a face for each step, of k for each octant and block of
+/// Their room: for each axis that reflects, a face for each step, of k for each octant and block of
 /// angles.
 #[derive(Debug, Clone, Copy)]
 pub struct Reflections {
@@ -42,7 +42,7 @@ pub struct Reflections {
 struct Faces {
     start: EffectiveAddress,
     bytes: u64,
-    /// Of an octant.
+    /// Faces of an octant.
     count: usize,
 }
 
@@ -69,13 +69,13 @@ impl Reflections {
         Self { faces: [0, 1, 2].map(faces) }
     }
 
-    /// Where what leaves over the low face in a step is kept; none where nothing is reflected.
+    /// The address where what leaves over the low face in a step is kept; none where nothing is reflected.
     pub fn place(&self, axis: usize, step: &Step) -> Option<EffectiveAddress> {
         let Faces { start, bytes, .. } = self.faces[axis]?;
         Some(start.offset(bytes * number(axis, step) as u64))
     }
 
-    /// Where what comes back in a step was kept: in the step of the octant with the other sign.
+    /// The address where what comes back in a step was kept: in the step of the octant with the other sign.
     pub fn source(&self, axis: usize, step: &Step) -> Option<EffectiveAddress> {
         let Faces { start, bytes, count } = self.faces[axis]?;
         let octants = step.octant.index() - step.octant.mirrored(axis).index();

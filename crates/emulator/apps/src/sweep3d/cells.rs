@@ -36,7 +36,7 @@ impl Array {
     }
 }
 
-/// Where the arrays of a tile lie.
+/// The arrays of a tile in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells {
     /// Cells along i, j and k.
@@ -53,21 +53,18 @@ impl Cells {
         Self { extents, arrays }
     }
 
-    /// Where a line of an array begins; the lines of a plane follow one another.
+    /// The beginning of a line of an array; the lines of a plane follow one another.
     pub fn line(&self, array: Array, j: u32, k: u32) -> EffectiveAddress {
         let [it, jt, _] = self.extents;
         let number = u64::from(k) * u64::from(jt) + u64::from(j);
         self.start(array).offset(number * array.line_bytes(it))
     }
 
-    /// Where an array begins.
+    /// The beginning of an array.
     fn start(&self, array: Array) -> EffectiveAddress {
         self.arrays[array as usize]
     }
 }
-
-// What lies in the arrays of a tile before the first iteration and after the last, and what is said of a run
-// whoever made it.
 
 /// Writes the cross-sections and the external source of a part.
 pub fn fill(cells: &Cells, part: &Part, problem: &Problem, memory: &Memory) {

@@ -1,5 +1,15 @@
 //! Lines of cells that go through local store, double-buffered: while some are computed, the next come and
 //! the last ones leave.
+//!
+//! What lies where in the local store of a rank.
+//!
+//! ```text
+//! program, messages | coefficients | sums | face of i | face of j | face of k | lines, twice | stack
+//! ```
+//!
+//! Faces are as long as a block needs them: that of i has a quadword for each pair of angles and each line,
+//! that of j a line of cells for each plane, that of k a line of cells for each j. They are received into and
+//! sent from where they lie.
 
 use super::cells::{Array, Cells};
 use crate::layout::Room;
@@ -62,7 +72,7 @@ impl Lines<'_> {
         })
     }
 
-    /// Where the line of a chunk lies in a set of buffers.
+    /// The address of the line of a chunk in a set of buffers.
     pub fn place(&self, set: usize, array: Array, within: u32) -> LocalAddress {
         let line = array.line_bytes(self.cells.extents[I]);
         self.map.of_set(set, array, self.cells.extents[I]).offset(Bytes(u64::from(within) * line))
@@ -124,22 +134,12 @@ impl Lines<'_> {
     }
 }
 
-// What lies where in the local store of a rank.
-//
-// ```text
-// program, messages | coefficients | sums | face of i | face of j | face of k | lines, twice | stack
-// ```
-//
-// Faces are as long as a block needs them: that of i has a quadword for each pair of angles and each line,
-// that of j a line of cells for each plane, that of k a line of cells for each j. They are received into and
-// sent from where they lie.
-
 /// Code and data of the program with its messages, as published: 49.8 KB of text, 0.8 of data and 4.4 of
 /// bss (Pakin, Lang and Kerbyson 2009).
 const PROGRAM: u32 = 56_320;
 /// What of that is text and data.
 const CODE: u32 = 51_840;
-/// Where the state of the messages lies: in the bss.
+/// The address of the state of the messages: in the bss.
 pub const MESSAGES: LocalAddress = LocalAddress(CODE);
 /// The most that its stack grows to; not published.
 const STACK: Bytes = Bytes(8192);
@@ -163,7 +163,7 @@ struct Sizes {
     pub coefficients: u32,
 }
 
-/// Where the parts begin.
+/// The beginnings of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalMap {
     pub coefficients: LocalAddress,
@@ -188,10 +188,10 @@ pub fn fan_bytes(angles: u32) -> u64 {
 }
 
 impl LocalMap {
-    /// For a rank's block of so many cells along i, j and k, and so many angles of those of an octant.
+    /// The map for a rank's block of so many cells along i, j and k, and so many angles of those of an octant.
     ///
     /// # Errors
-    /// As [`LocalMap::new`].
+    /// The errors of [`LocalMap::new`].
     pub fn of_block([cells, lines, planes]: [u32; 3], [own, all]: [u32; 2]) -> Result<Self> {
         let fans = Octant::COUNT as u32 * all / own;
         Self::new(Sizes {
@@ -203,7 +203,7 @@ impl LocalMap {
         })
     }
 
-    /// For parts of these sizes.
+    /// The map for parts of these sizes.
     ///
     /// # Errors
     /// [`Error::LocalStoreFull`] where there is no room for two lines beside the faces.
@@ -232,7 +232,7 @@ impl LocalMap {
         Ok(Self { coefficients, sums, faces, face_bytes, sets, lines: together, end: room.end() })
     }
 
-    /// Where an array's lines lie in a set of buffers.
+    /// The address of an array's lines in a set of buffers.
     pub fn of_set(&self, set: usize, array: Array, cells: u32) -> LocalAddress {
         // What a sweep does not need takes the place of what nothing else does.
         let array = if array == Array::External { Array::Total } else { array };

@@ -34,7 +34,7 @@ pub struct RankProgram {
     pub neighbours: Neighbours,
     pub reflections: Reflections,
     pub progress: Progress,
-    /// Of a line: finding where it lies.
+    /// The time to find where a line lies.
     pub addressing: Cycles,
     /// What the first rank tells.
     pub account: Rc<RefCell<Account>>,
@@ -58,7 +58,7 @@ pub struct Account {
     /// Absorption, then what left over the low and the high face of each axis, as sums of phi_0 and of
     /// outflows: volumes and areas are not in them.
     pub sums: [f64; 7],
-    /// Of all ranks together.
+    /// Time of all ranks in messages.
     pub in_messages: SimSpan,
     pub in_blocks: SimSpan,
     pub in_kernels: SimSpan,
@@ -73,7 +73,7 @@ const SOURCE: Pass = Pass {
 };
 const COMPARISON: Pass = Pass { inputs: &[Array::Flux, Array::External], outputs: &[] };
 
-/// Where quantities lie among the sums, a quadword each: the error and the sum of phi_0 of both lanes, the
+/// Offsets of quantities among the sums, a quadword each: the error and the sum of phi_0 of both lanes, the
 /// error and the fix-ups of this rank and of all, and what is added up at the end: absorption, then
 /// leakage by axis and side.
 const COMPARED: u64 = 0;
@@ -141,7 +141,7 @@ impl RankProgram {
         self.map.coefficients.offset(Bytes(fan_bytes(self.angles()) * fan as u64))
     }
 
-    /// By which a sum of outflows is weighted.
+    /// The weights of a sum of outflows.
     fn weights(&self, fan: usize, axis: usize) -> LocalAddress {
         let Bytes(before) = coefficients_bytes(self.angles());
         let Bytes(each) = face_bytes(self.angles());
@@ -277,7 +277,7 @@ impl RankProgram {
         self.in_messages.set(self.in_messages.get() + self.spe().sim.now().since(start));
     }
 
-    /// Where the face of an axis lies, and how long it is.
+    /// The address and the length of the face of an axis.
     fn face(&self, axis: usize) -> (LocalAddress, Bytes) {
         (self.map.faces[axis], Bytes(self.map.face_bytes[axis].into()))
     }

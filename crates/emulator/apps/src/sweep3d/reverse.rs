@@ -135,7 +135,7 @@ fn findings(
     }
 }
 
-/// Where a rank runs.
+/// The SPE on which a rank runs.
 pub struct Seat {
     pub blade: Rc<Blade>,
     /// The number of the blade among those that are emulated.
@@ -146,7 +146,7 @@ pub struct Seat {
 
 /// The blades that are emulated, and the seat of each rank.
 pub struct Seats {
-    /// By rank.
+    /// The seats by rank.
     pub seats: Vec<Seat>,
     /// None where there is one blade.
     nodes: Option<Nodes>,
@@ -208,7 +208,7 @@ impl Seats {
     /// The messages of the ranks, whose state lies there in each local store.
     ///
     /// # Errors
-    /// As [`Messages::on_blade`].
+    /// The errors of [`Messages::on_blade`].
     pub fn messages(&self, base: LocalAddress) -> Result<Messages> {
         match &self.nodes {
             Some(nodes) => {

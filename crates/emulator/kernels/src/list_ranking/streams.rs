@@ -61,7 +61,7 @@ impl SuccessorSum {
 /// Puts the prefix before each record's sublist in front of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Add {
-    /// Of two prefixes.
+    /// The operation on two prefixes.
     pub operation: Operation,
     /// Groups of [`NODES_PER_GROUP`] records.
     pub groups: u32,
@@ -69,7 +69,7 @@ pub struct Add {
     pub records: LocalAddress,
     /// The same with their prefixes in the whole list, written.
     pub ranked: LocalAddress,
-    /// By the number of a sublist, from 0 for none on, `{., prefix before it, ., .}`.
+    /// Records `{., prefix before it, ., .}` by the number of a sublist, from 0 for none on.
     pub before: LocalAddress,
     /// How many sublists there are.
     pub sublists: u32,

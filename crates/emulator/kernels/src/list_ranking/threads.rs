@@ -15,7 +15,7 @@ use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};
 /// taken. So there is no branch for a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advance {
-    /// Of two prefixes.
+    /// The operation on two prefixes.
     pub operation: Operation,
     /// Threads of the list, at least one.
     pub threads: u32,
@@ -166,7 +166,7 @@ pub struct Retire {
     pub list: LocalAddress,
     /// How many more records find room, in the first word.
     pub room: LocalAddress,
-    /// Where the outcome of sublist 0 would lie; those of the threads' lie behind it by their
+    /// The address of the outcome of sublist 0, if there were one; those of the threads' lie behind it by their
     /// numbers. Below 0 by two's complement where the SPE's sublists begin with a later one.
     pub outcomes: u32,
     /// The lower half of the effective address of node 0.

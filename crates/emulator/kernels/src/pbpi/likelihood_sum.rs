@@ -42,7 +42,7 @@ pub struct LikelihoodSum {
     /// The table of logarithms, from [`write_table`](crate::logarithm::write_table); the
     /// naive version does not read it.
     pub table: LocalAddress,
-    /// Where the sum goes: lane 0 of a quadword whose lane 1 becomes 0.
+    /// The sum, written: lane 0 of a quadword whose lane 1 becomes 0.
     pub result: LocalAddress,
 }
 

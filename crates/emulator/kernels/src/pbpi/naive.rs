@@ -20,7 +20,7 @@ use mmgp_spu::Spu;
 /// ln 2^-256.
 const LN_OF_SCALING: f64 = -256.0 * std::f64::consts::LN_2;
 
-/// Where the kernel is in a child's data.
+/// The place of the kernel in a child's data.
 #[derive(Clone, Copy)]
 struct Walk<R> {
     matrix: R,
@@ -45,7 +45,7 @@ impl<R: Copy> Walk<R> {
         matrix_times_vector(spu, self.matrix, vector)
     }
 
-    /// At the next pattern.
+    /// The same at the next pattern.
     #[inline(always)]
     fn next<S: Spu<Register = R>>(self, spu: &mut S) -> Self {
         Self { vectors: spu.ai(self.vectors, 32), counts: spu.ai(self.counts, 4), ..self }

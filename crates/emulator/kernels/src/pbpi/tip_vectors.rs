@@ -73,7 +73,7 @@ impl TipVectors {
 #[derive(Clone, Copy)]
 struct Constants<R> {
     code_of_pattern: [R; 4],
-    /// Where the first and the second halves of the vectors of all codes are.
+    /// The addresses of the first and the second halves of the vectors of all codes.
     table: [R; 2],
 }
 

@@ -45,7 +45,7 @@ kernel! {
     versions: naive::transition, unfused and tuned::transition;
 }
 
-/// For a child of newview that is a tip, with GAMMA: for each code its vector times the matrix of
+/// Products for a child of newview that is a tip, with GAMMA: for each code its vector times the matrix of
 /// each category, `sum over l of matrix_jl x_l`, as `[code][category][j]`; that of code 0 is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TipProducts {

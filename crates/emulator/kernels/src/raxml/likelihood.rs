@@ -67,7 +67,7 @@ pub struct Evaluate {
     pub categories: LocalAddress,
     /// Weights of the patterns.
     pub weights: LocalAddress,
-    /// Where the term of each pattern goes, if anywhere.
+    /// The terms of the patterns, written if wanted.
     pub terms: Option<LocalAddress>,
     /// The [tables](super::write_tables).
     pub tables: LocalAddress,
@@ -228,7 +228,7 @@ pub enum Progress {
     Converged,
 }
 
-/// From z = exp(-t) and the derivatives g and h of the log-likelihood by ln z a better z, held
+/// Computes from z = exp(-t) and the derivatives g and h of the log-likelihood by ln z a better z, held
 /// between [`Z_MIN`](super::Z_MIN) and [`Z_MAX`](super::Z_MAX):
 ///
 /// ```text

@@ -88,7 +88,7 @@ impl<R: Copy> Walk<R> {
         }
     }
 
-    /// At the next pattern.
+    /// The same at the next pattern.
     #[inline(always)]
     fn next<S: Spu<Register = R>>(self, spu: &mut S, end: End, rates: Rates) -> Self {
         match end {
@@ -100,7 +100,7 @@ impl<R: Copy> Walk<R> {
         }
     }
 
-    /// Where the vector of the pattern stands: a tip's is looked up in the model block.
+    /// The address of the vector of the pattern: a tip's is looked up in the model block.
     #[inline(always)]
     fn vector<S: Spu<Register = R>>(self, spu: &mut S, end: End, model: LocalAddress) -> R {
         match end {
@@ -134,7 +134,7 @@ struct Exponents<R> {
 }
 
 impl<R: Copy> Exponents<R> {
-    /// At the second eigenvalue, with the logarithm of the z at `branch + displacement`.
+    /// The walk at the second eigenvalue, with the logarithm of the z at `branch + displacement`.
     #[inline(always)]
     fn begin<S: Spu<Register = R>>(
         spu: &mut S,
@@ -172,7 +172,7 @@ impl<R: Copy> Exponents<R> {
     }
 }
 
-/// Where the first eigenvalue stands that is not 0.
+/// The address of the first eigenvalue that is not 0.
 #[inline(always)]
 fn first_eigenvalue<S: Spu>(spu: &mut S, model: LocalAddress) -> S::Register {
     pointer(spu, model.offset(EIGENVALUES_OFFSET).offset(Bytes(8)))

@@ -1,4 +1,9 @@
 //! The vectors of an inner node from those of its two children.
+//!
+//! It is written a second time in the host's own vectors, which hold four doubles: the same
+//! operations in the same order as the instructions of the vectorised versions, so that
+//! every bit is the same but for those of a NaN: where one comes out, the instructions have to say
+//! which.
 
 use super::{
     CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, End, Ends, MATRIX_BYTES, MODEL_BYTES,
@@ -14,17 +19,17 @@ use mmgp_spu::{Branches, LocalAddress, LocalStore, Quadword, Shape};
 pub enum Child {
     /// A tip.
     Tip {
-        /// Its codes.
+        /// The codes of the tip.
         codes: LocalAddress,
-        /// With GAMMA the table of [`TipProducts`](super::TipProducts), with CAT the matrices of
+        /// The table of [`TipProducts`](super::TipProducts) with GAMMA; with CAT the matrices of
         /// its branch from [`Transition`](super::Transition).
         products: LocalAddress,
     },
     /// An inner node.
     Inner {
-        /// Its vectors.
+        /// The vectors of the node.
         vectors: LocalAddress,
-        /// Its scaling counts.
+        /// The scaling counts of the node.
         counts: LocalAddress,
         /// The matrices of its branch, from [`Transition`](super::Transition).
         matrices: LocalAddress,
@@ -42,7 +47,7 @@ impl Child {
     }
 }
 
-/// For each pattern and category, with the matrices of the category:
+/// Computes for each pattern and category, with the matrices of the category:
 ///
 /// ```text
 /// a_j   = sum over l of left_jl xleft_l
@@ -125,12 +130,6 @@ kernel! {
     }
     versions: naive::new_view, tuned::new_view;
 }
-
-// [`NewView`] in the host's own vectors, which hold four doubles.
-//
-// The same operations in the same order as the instructions of the vectorised versions, so that
-// every bit is the same but for those of a NaN: where one comes out, the instructions have to say
-// which.
 
 /// One double for each l or each j.
 type Four = [f64; 4];
@@ -262,7 +261,7 @@ const fn power_of_two(exponent: i32) -> f64 {
 
 /// What a child contributes.
 trait Operand {
-    /// Its matrix times its vector, by j.
+    /// The matrix of the child times its vector, by j.
     fn product<S: Sum>(&self, store: &LocalStore, pattern: u32, category: usize) -> Four;
 }
 

@@ -256,7 +256,7 @@ impl<R: Copy> Scaling<R> {
         Examined { entries, normal, below: spu.and_(lower, upper) }
     }
 
-    /// From `below` of all entries together: all ones in words 0 and 2 if the pattern is to be
+    /// Decides from `below` of all entries together: all ones in words 0 and 2 if the pattern is to be
     /// scaled, else zeros.
     #[inline(always)]
     fn decide<S: Spu<Register = R>>(&self, spu: &mut S, below: R) -> R {

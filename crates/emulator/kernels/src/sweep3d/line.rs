@@ -115,7 +115,7 @@ kernel! {
 }
 
 impl Line {
-    /// Where the part of an array lies that belongs to the cell that is visited last.
+    /// The address of the part of an array that belongs to the cell that is visited last.
     fn last(&self, array: LocalAddress, each: Bytes) -> LocalAddress {
         match self.sign {
             Sign::Plus => array.offset(Bytes(each.0 * u64::from(self.cells - 1))),
@@ -123,7 +123,7 @@ impl Line {
         }
     }
 
-    /// From the part of a cell to that of the next.
+    /// Bytes from the part of a cell to that of the next.
     fn step(&self, each: Bytes) -> i32 {
         match self.sign {
             Sign::Plus => each.0 as i32,
@@ -174,7 +174,7 @@ struct Turn<R, const PAIRS: usize> {
     before: Swept<R, PAIRS>,
     /// The inflow along i.
     inflow: [R; PAIRS],
-    /// For each lane in how many cells it was fixed.
+    /// The number of cells in which each lane was fixed.
     fixed: R,
 }
 
@@ -241,7 +241,7 @@ impl<R: Copy, const PAIRS: usize> Turn<R, PAIRS> {
 }
 
 impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
-    /// Where an outflow is negative, those of this cell anew: `fixed` grows in the high word of each
+    /// Computes outflows of this cell anew where one is negative: `fixed` grows in the high word of each
     /// lane by one for each angle.
     ///
     /// In each turn of the loop every lane takes the first of I, J and K that is negative: its
@@ -289,7 +289,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         spu.br();
     }
 
-    /// For each axis the lanes in which its outflow is negative and none before it is.
+    /// The lanes, for each axis, in which its outflow is negative and none before it is.
     #[inline(always)]
     fn first_negative<S: Spu<Register = R>>(&self, spu: &mut S, pair: usize) -> [R; 3] {
         let [i, j, k] = [0, 1, 2].map(|axis| {

@@ -98,7 +98,7 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// So many numbers of either sign.
+/// Draws so many numbers of either sign.
 fn signed(random: &mut Xoshiro256PlusPlus, count: u32) -> Vec<f64> {
     (0..count).map(|_| random.random_range(-1.0..1.0)).collect()
 }
@@ -182,7 +182,7 @@ fn random_store(rates: Rates, groups: u32) -> LocalStore {
     store
 }
 
-/// So many diagonals: their first entry is near 1.
+/// Draws so many diagonals: their first entry is near 1.
 fn factors(random: &mut Xoshiro256PlusPlus, count: u32) -> Vec<f64> {
     let entry = |index| match index % 4 {
         0 => random.random_range(0.9..1.0),

@@ -29,7 +29,7 @@ type Key = (&'static str, u32, Compiler, Option<Path>);
 /// Kernels with data, and the times that were seen.
 struct Trial {
     random: Xoshiro256PlusPlus,
-    /// Where the next block may begin.
+    /// The place where the next block may begin.
     free: u32,
     /// The options: of so many layouts in a row, each has others.
     combination: usize,

@@ -85,7 +85,7 @@ struct Data {
 }
 
 impl Data {
-    /// Of cells so thick that outflows become negative where `thickness` is some units and more.
+    /// Data of cells so thick that outflows become negative where `thickness` is some units and more.
     fn random(seed: u64, cells: usize, angles: usize, thickness: f64) -> Self {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut number = |low: f64, high: f64| low + (high - low) * random.random::<f64>();
@@ -115,7 +115,7 @@ impl Data {
         }
     }
 
-    /// Where all is the same in every cell, and no outflow becomes negative.
+    /// Data that are the same in every cell, where no outflow becomes negative.
     fn calm(cells: usize, angles: usize) -> Self {
         let direction =
             Direction { coefficients: [9.0; 3], moments: [1.0, 0.5, 0.5, 0.7], weight: 0.02 };

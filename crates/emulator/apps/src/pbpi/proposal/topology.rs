@@ -1,5 +1,10 @@
 //! Proposals that may change the topology: one of the nodes between three consecutive branches slides,
 //! or subtrees are pruned and regrafted.
+//!
+//! Both proposals by pruning and regrafting put a node on a branch at a place uniform along it, and join
+//! the two branches where it was. With the length m of the joined branch and the length l of the divided one, the
+//! place has the density 1/l on the way there and 1/m on the way back, so the Hastings ratio is
+//! l/m. The choices of nodes and branches are from as many on the way back.
 
 use super::{BRANCH_FLOOR, Change, Effort, set_length};
 use crate::phylogeny::{Stream, Tree};
@@ -130,13 +135,6 @@ pub(super) fn inner_below_root(tree: &Tree, stream: &mut Stream) -> usize {
     if node < tree.root() { node } else { node + 1 }
 }
 
-// Pruning and regrafting of subtrees.
-//
-// Both proposals put a node on a branch at a place uniform along it, and join the two branches
-// where it was. With the length m of the joined branch and the length l of the divided one, the
-// place has the density 1/l on the way there and 1/m on the way back, so the Hastings ratio is
-// l/m. The choices of nodes and branches are from as many on the way back.
-
 /// Random subtree re-rooting: see [`super::Kind::SubtreeRerooting`].
 pub(super) fn reroot_subtree(
     tree: &mut Tree,
@@ -220,7 +218,7 @@ fn elsewhere(moved: usize, targets: Vec<usize>, stream: &mut Stream) -> Option<G
     Some(Graft { moved, onto, fraction: stream.uniform() })
 }
 
-/// Where a subtree goes.
+/// The new place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Graft {
     /// The node above which the branch to the rest begins.

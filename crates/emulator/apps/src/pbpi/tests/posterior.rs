@@ -179,7 +179,7 @@ impl Samples for Batches {
 }
 
 impl Batches {
-    /// For each value, the mean over the samples, its standard error by the means of the batches,
+    /// The mean over the samples of each value, its standard error by the means of the batches,
     /// and how many standard errors it is away from the posterior's.
     fn deviations(&self) -> Vec<(f64, f64, f64)> {
         let count = self.sums.len() as f64;
@@ -217,7 +217,7 @@ fn check_samples_the_posterior(patterns: &Patterns, coupling: Coupling, generati
     assert!(found.iter().all(|(_, _, deviation)| deviation.abs() < 3.0), "{found:?}");
 }
 
-/// Of these the topologies have 65, 23 and 12 % of the posterior.
+/// Columns of which the topologies have 65, 23 and 12 % of the posterior.
 fn four_taxa() -> Patterns {
     let tree = simulate::tree(4, 0.2, 3).unwrap();
     Patterns::compress(&simulate::alignment(&tree, &simulate::names(4), 14, 3).unwrap())

@@ -7,12 +7,12 @@ use mmgp_base::table::Source;
 /// The width of a strict name [characters].
 const STRICT_NAME: usize = 10;
 
-/// Where a name ends.
+/// The end of a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Names {
-    /// At the first blank.
+    /// The first blank.
     Relaxed,
-    /// After ten characters.
+    /// Ten characters.
     Strict,
 }
 
@@ -36,7 +36,7 @@ impl Names {
     }
 }
 
-/// In what order the lines of the sequences come.
+/// The order in which the lines of the sequences come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Layout {
     Sequential,

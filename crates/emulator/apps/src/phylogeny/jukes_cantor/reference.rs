@@ -17,7 +17,7 @@ const SCALE_FACTOR: f64 =
 /// and all sites at one rate: the sum of [`pattern_log_likelihoods`] times the weights.
 ///
 /// # Panics
-/// As [`pattern_log_likelihoods`].
+/// The errors of [`pattern_log_likelihoods`].
 pub fn log_likelihood(tree: &Tree, patterns: &Patterns) -> f64 {
     let terms = pattern_log_likelihoods(tree, patterns);
     terms.iter().zip(&patterns.weights).map(|(term, &weight)| f64::from(weight) * term).sum()
@@ -27,7 +27,7 @@ pub fn log_likelihood(tree: &Tree, patterns: &Patterns) -> f64 {
 /// in double precision. Underflow is kept off by scaling each pattern at each node.
 ///
 /// # Panics
-/// Where tree and patterns do not have the same number of taxa.
+/// Panics where tree and patterns do not have the same number of taxa.
 pub fn pattern_log_likelihoods(tree: &Tree, patterns: &Patterns) -> Vec<f64> {
     assert_eq!(tree.taxa(), patterns.tips.len(), "tree and alignment have the same taxa");
     let mut vectors: Vec<Option<Vec<[f64; 4]>>> = vec![None; tree.nodes()];

@@ -10,11 +10,11 @@ pub(super) const ENDS_NAME: &str = "()[],:;";
 /// A node of the text.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Its name or label, without quotes; may be empty.
+    /// The name or label, without quotes; may be empty.
     pub name: String,
     /// Length of the branch above it, finite and not negative.
     pub length: Option<f64>,
-    /// Its children, by index.
+    /// The children, by index.
     pub children: Vec<usize>,
     /// The byte at which it begins.
     pub offset: usize,

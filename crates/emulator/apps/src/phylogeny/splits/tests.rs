@@ -5,7 +5,7 @@ use crate::phylogeny::{Stream, newick};
 use mmgp_base::table::Source;
 
 impl Split {
-    /// That of some of `taxa` taxa from the others, whichever side is given.
+    /// The split of some of `taxa` taxa from the others, whichever side is given.
     fn new(taxa: usize, side: impl IntoIterator<Item = usize>) -> Self {
         let mut split = Self::none(taxa);
         side.into_iter().for_each(|taxon| split.words[taxon / WORD] |= 1 << (taxon % WORD));

@@ -7,8 +7,8 @@ use nalgebra::{Matrix3, Matrix4, Vector4};
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl EigenSystem {
-    /// Of the model with these exchangeabilities and frequencies, all positive, the frequencies of
-    /// sum 1.
+    /// The eigen system of the model with these exchangeabilities and frequencies, all positive, the
+    /// frequencies of sum 1.
     ///
     /// The rates Q_jk = r_jk f_k are similar to the symmetric A_jk = r_jk sqrt(f_j f_k), whose null
     /// vector is known: sqrt(f_j). A reflection that turns it into the first axis leaves three rows

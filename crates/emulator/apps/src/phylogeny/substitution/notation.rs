@@ -6,7 +6,7 @@ use super::{Model, SiteRates, Substitution};
 use mmgp_base::error::{Error, Result, suggest};
 use mmgp_base::table::Source;
 
-/// By how much given frequencies may miss a sum of 1.
+/// The most by which given frequencies may miss a sum of 1.
 const SUM_TOLERANCE: f64 = 1e-6;
 
 /// What a model's text says.

@@ -31,7 +31,7 @@ impl Tree {
     /// Hangs the tree from another inner node; the unrooted tree stays what it is.
     ///
     /// # Panics
-    /// Where `root` is not an inner node.
+    /// Panics where `root` is not an inner node.
     pub(crate) fn rehang(&mut self, root: usize) {
         assert!((self.taxa..self.nodes()).contains(&root), "a tree hangs from an inner node");
         // Each branch between the new root and the old one changes its direction: the upper node

@@ -26,7 +26,7 @@ fn sim12() -> (Alignment, Tree) {
     (alignment, tree)
 }
 
-/// With residues that are unknown, and some that are one of two, as real sequences have them.
+/// The same with residues that are unknown, and some that are one of two, as real sequences have them.
 fn blurred_sim12() -> (Alignment, Tree) {
     let (mut alignment, tree) = sim12();
     for (taxon, row) in alignment.rows.iter_mut().enumerate() {

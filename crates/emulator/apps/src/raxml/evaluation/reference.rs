@@ -19,7 +19,7 @@ use mmgp_base::table::Source;
 #[derive(Debug, Clone, Deserialize)]
 struct Row {
     alignment: String,
-    /// As this project writes it, or in words.
+    /// The model as this project writes it, or in words.
     model: String,
     #[serde(default)]
     alpha: f64,

@@ -1,18 +1,27 @@
 //! The functions that look at a branch: the log-likelihood, and the length by Newton's method.
+//!
+//! `evaluate`: ln likelihood of the tree, seen from a branch.
+//!
+//! ```text
+//! d_cl = e^(rho_c lambda_l ln z)
+//! CAT:    term_i = ln |sum over l of x^p_il x^q_il d_c(i)l| + e_i ln 2^-256
+//! GAMMA:  term_i = ln (1/4 |sum over c, l of x^p_icl x^q_icl d_cl|) + e_i ln 2^-256
+//! lnL = sum over i of w_i term_i
+//! ```
+//!
+//! `makenewz`: the length of a branch by Newton's method on ln likelihood.
+//!
+//! ```text
+//! s_il = x^p_il x^q_il                                          once, for each category
+//! S0 = sum s e^(rho lambda u), S1 with rho lambda, S2 with its square      u = ln z
+//! g = sum over i of w_i S1/S0                                   d lnL / du
+//! h = sum over i of w_i (S2/S0 - (S1/S0)^2)                     its derivative
+//! ```
 
 use super::{Eigen, End, Four, WeightedPatterns};
 use crate::likelihood::SCALING_LOG;
 use crate::raxml::engine::{Z_MAX, Z_MIN};
 use mmgp_cell::ppe::{Arithmetic, exponential, logarithm};
-
-// `evaluate`: ln likelihood of the tree, seen from a branch.
-//
-// ```text
-// d_cl = e^(rho_c lambda_l ln z)
-// CAT:    term_i = ln |sum over l of x^p_il x^q_il d_c(i)l| + e_i ln 2^-256
-// GAMMA:  term_i = ln (1/4 |sum over c, l of x^p_icl x^q_icl d_cl|) + e_i ln 2^-256
-// lnL = sum over i of w_i term_i
-// ```
 
 /// ln z of a branch.
 pub fn branch_log<A: Arithmetic>(ppe: &mut A, z: &f64) -> A::Float {
@@ -117,15 +126,6 @@ pub(super) fn end_vector<A: Arithmetic>(
     }
 }
 
-// `makenewz`: the length of a branch by Newton's method on ln likelihood.
-//
-// ```text
-// s_il = x^p_il x^q_il                                          once, for each category
-// S0 = sum s e^(rho lambda u), S1 with rho lambda, S2 with its square      u = ln z
-// g = sum over i of w_i S1/S0                                   d lnL / du
-// h = sum over i of w_i (S2/S0 - (S1/S0)^2)                     its derivative
-// ```
-
 /// Writes the products of two ends, `[pattern][category][l]`.
 pub fn sum_table<A: Arithmetic>(
     ppe: &mut A,
@@ -150,7 +150,7 @@ pub fn sum_table<A: Arithmetic>(
     }
 }
 
-/// For each category e^(rho lambda u), (rho lambda) times it, and (rho lambda)^2 times it.
+/// Computes for each category e^(rho lambda u), (rho lambda) times it, and (rho lambda)^2 times it.
 pub type NewtonFactors = Vec<[Four; 3]>;
 
 /// The factors of a branch.

@@ -93,7 +93,7 @@ trait Child {
     /// Whether it has vectors, and so may need scaling.
     const INNER: bool;
 
-    /// Where the pattern's data stand.
+    /// The place of the pattern's data.
     fn place<A: Arithmetic>(&self, ppe: &mut A, pattern: usize) -> usize;
 
     /// a_j of a pattern's category with the factors of `matrix`.

@@ -22,7 +22,7 @@ fn categories(patterns: &Patterns) -> SiteRates {
     SiteRates::Categories { rates: vec![0.1, 0.4, 1.0, 1.7, 3.0], of_pattern }
 }
 
-/// For each node its neighbours, with the branches towards them.
+/// The neighbours of each node, with the branches towards them.
 fn neighbours(tree: &Tree) -> Vec<Vec<(usize, f64)>> {
     let mut neighbours = vec![Vec::new(); tree.nodes()];
     for node in tree.branches() {

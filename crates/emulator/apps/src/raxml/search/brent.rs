@@ -35,12 +35,12 @@ impl Brent {
         Self { bounds, tolerance, least: [Point { x, f }; 3], step: 0.0, before: 0.0 }
     }
 
-    /// Where the least value was found, and that value.
+    /// The place where the least value was found, and that value.
     pub fn least(&self) -> (f64, f64) {
         (self.least[0].x, self.least[0].f)
     }
 
-    /// Where the function is to be computed next; none at the end.
+    /// The place where the function is to be computed next; none at the end.
     pub fn next(&mut self) -> Option<f64> {
         let [a, b] = self.bounds;
         let (x, tolerance) = (self.least[0].x, self.tolerance);

@@ -11,7 +11,7 @@ const SMOOTH: f64 = 1e-5;
 /// Passes of smoothing at most, which is enough to converge.
 pub const PASSES: u32 = 32;
 
-/// By how much a log likelihood must exceed another to count as better. Engines that add in other
+/// The excess of a log likelihood over another that counts as better. Engines that add in other
 /// orders differ in the last bits, some 1e-10 for these sums; what a search decides must not.
 const BETTER: f64 = 1e-6;
 
@@ -23,19 +23,19 @@ pub fn is_better(candidate: f64, than: f64) -> bool {
 /// Calls of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Of `newview` for a node both of whose children are tips.
+    /// Calls of `newview` for a node both of whose children are tips.
     pub tip_tip: u64,
-    /// For one with one tip.
+    /// Calls of `newview` for a node with one tip below it.
     pub tip_inner: u64,
-    /// For one without.
+    /// Calls of `newview` for a node without tips below it.
     pub inner_inner: u64,
-    /// Of `makenewz`.
+    /// Calls of `makenewz`.
     pub makenewz: u64,
-    /// Of `evaluate`.
+    /// Calls of `evaluate`.
     pub evaluate: u64,
-    /// Of `evaluate_patterns`.
+    /// Calls of `evaluate_patterns`.
     pub evaluate_patterns: u64,
-    /// Of `set_model`.
+    /// Calls of `set_model`.
     pub set_model: u64,
 }
 
@@ -192,7 +192,7 @@ pub struct Best<T> {
 }
 
 impl<T> Best<T> {
-    /// Of so many things at most.
+    /// A list of so many things at most.
     pub fn new(most: usize) -> Self {
         Self { most, entries: Vec::new() }
     }

@@ -13,7 +13,7 @@ pub struct Tally([u64; COSTS.len()]);
 pub enum Step {
     /// Visiting a node: which neighbour it was reached from, the two others, whether it is a tip.
     Visit,
-    /// Where the vector of a node looks: load it, compare it, choose.
+    /// Looking where the vector of a node looks: load it, compare it, choose.
     Look,
     /// An entry of a traversal: a node, its two neighbours and the z towards them are read and
     /// copied, and where the vector looks from now on is noted.

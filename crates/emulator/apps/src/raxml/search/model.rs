@@ -1,4 +1,7 @@
 //! Maximum-likelihood estimates of the parameters of the model on a tree.
+//!
+//! Rates, one for each pattern (CAT, Stamatakis 2006b): likelihoods over a grid of rates, then at most
+//! 25 categories.
 
 use super::brent::Brent;
 use super::climber::{Climber, PASSES, is_better};
@@ -44,7 +47,7 @@ impl Fineness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     Exchangeability(usize),
-    /// That of G and T, to which all others are relative: they all change together. Without it,
+    /// The rate of G and T, to which all others are relative: they all change together. Without it,
     /// parameters that are fitted one by one move along this direction in many small steps.
     Reference,
     Shape,
@@ -119,7 +122,7 @@ impl<E: Engine> Climber<'_, E> {
         log_likelihood
     }
 
-    /// Those of the model, in the order in which they are fitted.
+    /// The parameters of the model, in the order in which they are fitted.
     fn parameters(&self) -> Vec<Parameter> {
         let mut parameters: Vec<_> = (0..REFERENCE).map(Parameter::Exchangeability).collect();
         parameters.push(Parameter::Reference);
@@ -157,9 +160,6 @@ impl<E: Engine> Climber<'_, E> {
         self.set_model(parameter.set(start, ln_value.exp())).await;
     }
 }
-
-// A rate for each pattern (CAT, Stamatakis 2006b): likelihoods over a grid of rates, then at most
-// 25 categories.
 
 /// Categories at most.
 const CATEGORIES: usize = 25;
@@ -238,7 +238,7 @@ fn assign(grid: &[f64], table: &[Vec<f64>], weights: &[u32]) -> (SiteRates, f64)
     (SiteRates::Categories { rates, of_pattern }, mean)
 }
 
-/// For each of `rates` the columns that are likeliest under it.
+/// The columns that are likeliest under each of `rates`.
 fn columns_by_rate(rates: &[usize], table: &[Vec<f64>], weights: &[u32]) -> Vec<(usize, u64)> {
     let mut columns: Vec<(usize, u64)> = rates.iter().map(|&rate| (rate, 0)).collect();
     for (pattern, &weight) in weights.iter().enumerate() {

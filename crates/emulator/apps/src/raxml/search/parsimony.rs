@@ -32,7 +32,7 @@ struct Everywhere {
 }
 
 impl Parsimony {
-    /// For patterns with other weights than their own. A pattern that some state could explain
+    /// Scores for patterns with other weights than their own. A pattern that some state could explain
     /// alone never costs a change and is left out.
     pub fn new(patterns: &Patterns, weights: &[u32]) -> Self {
         let mut columns = Vec::new();
@@ -185,7 +185,7 @@ fn best(places: &[Place]) -> Place {
     *best.expect("invariant: a tree has a branch")
 }
 
-/// For each 64 columns four words, one for each state: a bit is set where the state belongs to the
+/// Four words for each 64 columns, one for each state: a bit is set where the state belongs to the
 /// column's set. Bits beyond the last column are set.
 type Sets = Vec<[u64; 4]>;
 

@@ -35,12 +35,12 @@ pub struct CutOff {
 }
 
 impl CutOff {
-    /// That of the first cycle, |lnL| / 1000.
+    /// The cutoff of the first cycle, |lnL| / 1000.
     pub fn first(log_likelihood: f64) -> Self {
         Self { most: log_likelihood.abs() / 1000.0, sum: 0.0, losses: 0 }
     }
 
-    /// That of the next cycle; the same where nothing was lost.
+    /// The cutoff of the next cycle; the same where nothing was lost.
     fn next(self) -> Self {
         let most = if self.losses > 0 { self.sum / self.losses as f64 } else { self.most };
         Self { most, sum: 0.0, losses: 0 }
@@ -68,7 +68,7 @@ struct Cycle {
 
 impl<E: Engine> Climber<'_, E> {
     /// Tries every subtree everywhere within the bounds, and puts it where the tree becomes better.
-    /// After fast trials, the subtrees that came nearest are tried again thoroughly. The best trees
+    /// Tries again thoroughly, after fast trials, the subtrees that came nearest. The best trees
     /// seen are smoothed, and the best of them is the climber's. Gives its ln likelihood.
     pub async fn rearrange(
         &mut self,
@@ -243,9 +243,9 @@ pub enum Care {
 pub struct Insertion {
     /// The branch.
     pub ends: [usize; 2],
-    /// Of the branches towards its ends.
+    /// The z of the branches towards its ends.
     pub z: [f64; 2],
-    /// Of the subtree's branch.
+    /// The z of the subtree's branch.
     pub z_subtree: f64,
     /// ln likelihood of the tree with the subtree there.
     pub log_likelihood: f64,

@@ -51,7 +51,7 @@ impl Data {
     }
 }
 
-/// With a fit that is less fine, for time.
+/// Settings with a fit that is less fine, for time.
 fn quick(seed: u64, rates: Rates) -> Settings {
     let effort = Effort { last_fit: Fineness::ROUGH, ..Effort::WHOLE };
     Settings { effort, ..Settings::new(seed, rates) }

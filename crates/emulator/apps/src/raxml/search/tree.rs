@@ -20,7 +20,7 @@ pub const Z_START: f64 = 0.9;
 pub struct SearchTree {
     taxa: usize,
     links: Vec<Vec<Link>>,
-    /// For each node the neighbour that its vector looks at; none where there is no valid one.
+    /// The neighbour that the vector of each node looks at; none where there is no valid one.
     looks: Vec<Option<usize>>,
 }
 
@@ -110,7 +110,7 @@ impl SearchTree {
     /// The branch of the first tip that has one.
     ///
     /// # Panics
-    /// Where no tip has.
+    /// No number of a tip.
     pub fn first_branch(&self) -> [usize; 2] {
         let start = (0..self.taxa).find(|&tip| !self.links[tip].is_empty());
         let start = start.expect("invariant: a tree has branches");
@@ -227,12 +227,12 @@ impl SearchTree {
     }
 }
 
-/// Where a subtree was taken off.
+/// The place where a subtree was taken off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stump {
     /// The inner node that went with it.
     pub node: usize,
-    /// Its neighbour in the subtree.
+    /// The neighbour of the node in the subtree.
     pub root: usize,
     /// The neighbours that it had in the other tree.
     pub ends: [usize; 2],

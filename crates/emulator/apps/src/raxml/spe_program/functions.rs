@@ -66,7 +66,7 @@ impl RaxmlProgram {
         self.join(task).await
     }
 
-    /// Where they are.
+    /// The addresses and lengths of the tables.
     fn transition_tables(&self, task: &Task<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
         let arguments = &task.arguments;
         let bytes = Bytes(u64::from(arguments.categories) * MATRIX_BYTES.0);
@@ -188,12 +188,12 @@ pub(super) fn kernel_end(end: End, first: usize, at: impl Fn(usize) -> LocalAddr
     }
 }
 
-/// Where the sums of a call lie between its steps.
+/// The place of the sums of a call between its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In local store with weights and categories, which begin there.
+    /// Local store, with weights and categories, which begin there.
     Local { weights: LocalAddress, categories: LocalAddress, sums: LocalAddress },
-    /// In main memory, from where they stream at every step.
+    /// Main memory, from where they stream at every step.
     Main,
 }
 
@@ -227,7 +227,7 @@ impl RaxmlProgram {
         Ok(())
     }
 
-    /// In local store where there is room.
+    /// Local store where there is room.
     fn place(&self, task: &Task<'_, impl Element>) -> Place {
         let (groups, rates) = (task.share.len() as u64, task.arguments.rates);
         let words = if rates == Rates::Cat { WORDS_BYTES } else { 0 };
@@ -288,7 +288,7 @@ impl RaxmlProgram {
         Ok(())
     }
 
-    /// Where they are.
+    /// The addresses and lengths of the tables.
     pub(super) fn factor_table(&self, task: &Task<'_, impl Element>) -> (LocalAddress, Bytes) {
         let bytes = u64::from(task.arguments.categories) * FACTOR_BYTES.0;
         (self.map.factors, Bytes(bytes))

@@ -16,6 +16,18 @@
 //! has computed from the master's local store, and its share of the vectors from main memory, to
 //! where it commits what it computes; what it adds up goes back with its report. The master takes as
 //! many groups beyond its equal part as the scheduler says ([`Call::lead`]).
+//!
+//! How the SPEs of a task agree on a step of Newton's method, from local store to local store.
+//!
+//! ```text
+//! first SPE     | derivatives | spins until all have come | adds, decides | puts z to each |
+//! another SPE   | derivatives | puts {g, h} | spins until the decision is there            |
+//! ```
+//!
+//! As in the loop-level parallelism of Blagojevic et al. (PPoPP 2007), each message carries what the
+//! other spins on: the number of the step, which no other step of the run has. Neither the host nor
+//! main memory has to do with it. A message of two quadwords lies in one cache line and arrives as
+//! a whole.
 
 use std::ops::Range;
 
@@ -131,18 +143,6 @@ impl RaxmlProgram {
     }
 }
 
-// How the SPEs of a task agree on a step of Newton's method, from local store to local store.
-//
-// ```text
-// first SPE     | derivatives | spins until all have come | adds, decides | puts z to each |
-// another SPE   | derivatives | puts {g, h} | spins until the decision is there            |
-// ```
-//
-// As in the loop-level parallelism of Blagojevic et al. (PPoPP 2007), each message carries what the
-// other spins on: the number of the step, which no other step of the run has. Neither the host nor
-// main memory has to do with it. A message of two quadwords lies in one cache line and arrives as
-// a whole.
-
 /// What follows a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
@@ -206,7 +206,7 @@ impl RaxmlProgram {
         spe.write(result, &[Quadword::from_doubles(sums)])
     }
 
-    /// Where what the SPE with that number reports comes to.
+    /// The address that what the SPE with that number reports comes to.
     fn slot(&self, share: u32) -> LocalAddress {
         self.map.partial_sums.offset(Bytes(MESSAGE_BYTES.0 * u64::from(share)))
     }

@@ -20,17 +20,18 @@ work! {
     /// What the host does for a cell before a sweep: phi_0 to phi_3 and the external source are loaded; phi_0
     /// is kept, four moments of the source are stored and four zeros.
     MAKE_SOURCE: 3 integers, 5 loads, 9 stores, 4 floats, 1 branches;
-    /// And after it: |phi_0 - old| / |phi_0| where that is not 0, its maximum, and the sum of phi_0.
+    /// What it does for a cell after a sweep: |phi_0 - old| / |phi_0| where that is not 0, its maximum, and the
+    /// sum of phi_0.
     COMPARE: 2 integers, 2 loads, 6 floats, 1 divides, 3 branches;
-    /// For an element of a face on the boundary of the grid: two outflows, each with a weight.
+    /// What it does for an element of a face on the boundary of the grid: two outflows, each with a weight.
     LEAK: 1 integers, 2 loads, 2 floats, 1 branches;
-    /// For a line of memory that is set to zero: `dcbz`, which does not load it.
+    /// What it does for a line of memory that is set to zero: `dcbz`, which does not load it.
     CLEAR: 1 integers, 1 stores, 1 branches;
-    /// For an element that is copied.
+    /// What it does for an element that is copied.
     COPY: 1 integers, 2 loads, 2 stores, 1 branches;
-    /// For a diagonal: where it begins and ends, and four words that tell of it.
+    /// What it does for a diagonal: where it begins and ends, and four words that tell of it.
     BEGIN: 16 integers, 4 loads, 4 stores, 4 branches;
-    /// For a line of cells: its pair, plane and j, and four words that tell of it.
+    /// What it does for a line of cells: its pair, plane and j, and four words that tell of it.
     HAND_OUT: 8 integers, 4 stores, 2 branches;
 }
 

@@ -13,9 +13,9 @@ arguments! {
     pub struct LineOfPair {
         /// Which pair of the block's angles.
         pub pair: u32,
-        /// Its plane, counted within the block.
+        /// The plane of the line, counted within the block.
         pub plane: u32,
-        /// Its j.
+        /// The j of the line.
         pub j: u32,
     }
 }
@@ -46,7 +46,7 @@ pub fn diagonals(
 /// An element for each pair of angles.
 pub const ELEMENT: u64 = face_bytes(2).0;
 
-/// Where they lie.
+/// The faces in main memory.
 ///
 /// Pairs of angles come one after the other, so that what flows into a line is contiguous. Of a pair the face
 /// of i has an element for each plane and j, that of j a row along i for each plane, that of k a row for each
@@ -91,18 +91,18 @@ impl Faces {
         [0, 1, 2].map(|axis| (ELEMENT * self.elements(axis, self.planes)) as u32 * self.pairs)
     }
 
-    /// Where a face begins.
+    /// The beginning of a face.
     pub fn start(&self, axis: usize) -> EffectiveAddress {
         self.starts[axis]
     }
 
-    /// Where the part of a pair begins.
+    /// The beginning of the part of a pair.
     pub fn of_pair(&self, axis: usize, pair: u32) -> EffectiveAddress {
         let before = self.elements(axis, self.planes) * u64::from(pair);
         self.starts[axis].offset(ELEMENT * before)
     }
 
-    /// Where what flows into a line lies along an axis, and leaves it.
+    /// The address of what flows into a line along an axis, and of what leaves it.
     pub fn of_line(&self, axis: usize, line: LineOfPair) -> EffectiveAddress {
         let LineOfPair { pair, plane, j } = line;
         let (plane, j) = (u64::from(plane), u64::from(j));
@@ -120,7 +120,7 @@ pub fn pairs(problem: &Problem) -> u32 {
     mmgp_kernels::sweep3d::pairs(problem.angles_of_block() as u32)
 }
 
-/// Where the arguments of calls lie in main memory, and the fix-ups of each SPE.
+/// The arguments of calls in main memory, and the fix-ups of each SPE.
 ///
 /// A quadword tells of the diagonal, and one of each line:
 ///
@@ -160,7 +160,7 @@ arguments! {
     /// A diagonal.
     #[derive(Eq)]
     pub struct Diagonal {
-        /// Its lines.
+        /// Lines of the diagonal.
         pub lines: u32,
         /// The number of the octant and the block of angles.
         pub fan: u32,
@@ -177,7 +177,7 @@ arguments! {
     pub struct PlacedLine {
         /// The line.
         pub line: LineOfPair,
-        /// Its plane of the grid.
+        /// The plane of the grid.
         pub k: u32,
     }
 }
@@ -201,7 +201,7 @@ impl Calls {
         Bytes(16 * u64::from(self.most_lines + 1))
     }
 
-    /// Where an SPE puts how many fix-ups there were on it since it began.
+    /// The address where an SPE puts how many fix-ups there were on it since it began.
     pub fn fixed(&self, spe: u32) -> EffectiveAddress {
         self.fixed.offset(FIXED_BYTES * u64::from(spe))
     }

@@ -1,4 +1,10 @@
 //! What runs on the SPEs: lines of a diagonal, double-buffered.
+//!
+//! What lies where in the local store of an SPE that sweeps lines.
+//!
+//! ```text
+//! program | coefficients | fix-ups | arguments | line, twice | stack
+//! ```
 
 use std::cell::RefCell;
 
@@ -19,7 +25,7 @@ use mmgp_sweep::{FixUp, I, J, K, Problem};
 
 /// What its function is called.
 pub const FUNCTIONS: [&str; 1] = ["sweep lines"];
-/// Its number.
+/// The number of the function.
 pub const SWEEP: u32 = 0;
 
 /// Tag groups: what comes into each set of buffers, what goes out of it, arguments, and fix-ups.
@@ -41,7 +47,7 @@ pub struct LineProgram {
     pub calls: Calls,
     /// Angles of a block.
     pub angles: u32,
-    /// Of a line: finding where it lies.
+    /// The time to find where a line lies.
     pub addressing: Cycles,
     /// Time in kernels, of all SPEs together.
     pub in_kernels: RefCell<SimSpan>,
@@ -62,7 +68,7 @@ impl LineProgram {
         Ok((diagonal, lines.chunks(1).map(PlacedLine::from_quadwords).collect()))
     }
 
-    /// Where a buffer's data lie in main memory.
+    /// The address of a buffer's data in main memory.
     fn place(&self, buffer: Buffer, PlacedLine { line, k }: PlacedLine) -> EffectiveAddress {
         match buffer {
             Buffer::Source => self.cells.line(Array::Source, line.j, k),
@@ -164,12 +170,6 @@ impl SpeProgram for LineProgram {
     }
 }
 
-// What lies where in the local store of an SPE that sweeps lines.
-//
-// ```text
-// program | coefficients | fix-ups | arguments | line, twice | stack
-// ```
-
 /// Room for the code, the two forms of the loop over cells and what serves calls; not published.
 const CODE: u32 = 32_768;
 /// The most that its stack grows to; not published.
@@ -178,7 +178,7 @@ const STACK: Bytes = Bytes(8192);
 /// Coefficients of a pair of angles.
 const COEFFICIENTS: u64 = coefficients_bytes(2).0;
 
-/// Where the parts begin.
+/// The beginnings of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalMap {
     /// Cells of a line.
@@ -219,7 +219,7 @@ impl Buffer {
 }
 
 impl LocalMap {
-    /// For the lines of a problem.
+    /// The map for the lines of a problem.
     pub fn new(problem: &Problem, calls: &Calls) -> Self {
         let (cells, pairs) = (problem.cells()[I] as u32, pairs(problem));
         let coefficients = (COEFFICIENTS as u32 * pairs) * problem.fan_count() as u32;
@@ -236,7 +236,7 @@ impl LocalMap {
         LocalAddress(CODE).offset(Bytes(COEFFICIENTS * number))
     }
 
-    /// Where a buffer of a set lies.
+    /// The address of a buffer of a set.
     pub fn of_set(&self, set: usize, buffer: Buffer) -> LocalAddress {
         let before = Buffer::ALL.iter().take_while(|&&it| it != buffer);
         let offset = before.map(|it| it.bytes(self.cells).next_multiple_of(128)).sum();

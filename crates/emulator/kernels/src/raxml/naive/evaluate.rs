@@ -10,7 +10,7 @@ use mmgp_spu::Spu;
 /// ln 2^-256.
 const LN_OF_SCALING: f64 = -256.0 * std::f64::consts::LN_2;
 
-/// Where the kernel is: at one pattern.
+/// The place of the kernel: at one pattern.
 #[derive(Clone, Copy)]
 struct Place<R> {
     ends: [Walk<R>; 2],

@@ -8,7 +8,7 @@ use crate::scalar::{
 };
 use mmgp_spu::{LocalAddress, Spu};
 
-/// Where the kernel is: at one pattern.
+/// The place of the kernel: at one pattern.
 #[derive(Clone, Copy)]
 struct Place<R> {
     children: [Walk<R>; 2],
@@ -90,7 +90,7 @@ fn mixture<S: Spu>(spu: &mut S, kernel: &NewView, place: Place<S::Register>) {
     }
 }
 
-/// Where the sums of a child in a category come from.
+/// The source of the sums of a child in a category.
 #[derive(Clone, Copy)]
 struct Source<R> {
     /// The vector of an inner node in the category, or what is tabulated for a tip.
@@ -100,7 +100,7 @@ struct Source<R> {
 }
 
 impl<R: Copy> Source<R> {
-    /// In the first category.
+    /// The source in the first category.
     #[inline(always)]
     fn of_mixture<S: Spu<Register = R>>(spu: &mut S, child: Child, walk: Walk<R>) -> Self {
         match child {

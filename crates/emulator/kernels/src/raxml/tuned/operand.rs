@@ -5,21 +5,21 @@ use crate::raxml::MATRIX_BYTES;
 use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Spu};
 
-/// Where a pattern is.
+/// The place of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<R> {
     /// Four times the index of the first pattern of the turn: the offset of its word.
     pub(super) word: R,
     /// Which pattern of the turn.
     pub(super) pattern: usize,
-    /// With CAT, the offset of the matrix of the pattern's category; with GAMMA anything.
+    /// The offset of the matrix of the pattern's category with CAT; anything with GAMMA.
     pub(super) matrix: R,
 }
 
 /// A child. One with GAMMA holds matrices of 512 bytes, which the host is never to copy for a
 /// pattern: what changes on the way is in [`Operand::Pattern`], and what it moves on by is a word.
 pub(super) trait Operand<S: Spu> {
-    /// Where a pattern is, and what is loaded once for it.
+    /// The place of a pattern, and what is loaded once for it.
     type Pattern: Copy;
 
     /// Loads it.

@@ -37,7 +37,7 @@ pub(super) struct Factors<R> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants<R, const PAIRS: usize> {
     pub(super) factors: [Factors<R>; PAIRS],
-    /// Where the factors lie.
+    /// The address of the factors.
     coefficients: R,
     pub(super) one: R,
     pub(super) single_one: R,
@@ -49,7 +49,7 @@ pub(super) struct Constants<R, const PAIRS: usize> {
     alone: [R; 2],
     firsts: R,
     seconds: R,
-    /// For the cell that is visited last.
+    /// The cross-section of the cell that is visited last.
     pub(super) total: R,
     source: [R; 2],
     flux: [R; 2],
@@ -157,22 +157,22 @@ impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
     }
 }
 
-/// Where a cell lies, from the one that is visited last.
+/// The place of a cell, from the one that is visited last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<R> {
-    /// For records of moments: 0 at the last cell.
+    /// The offset of records of moments: 0 at the last cell.
     pub(super) cell: R,
-    /// For cross-sections.
+    /// The offset of cross-sections.
     pub(super) total: R,
-    /// For elements of faces.
+    /// The offset of elements of faces.
     pub(super) face: R,
-    /// From one cell to the next, of each.
+    /// The steps of each from one cell to the next.
     steps: [R; 3],
     pairs: usize,
 }
 
 impl<R: Copy> Walk<R> {
-    /// At the first cell.
+    /// The place of the first cell.
     #[inline(always)]
     pub(super) fn begin<S: Spu<Register = R>>(spu: &mut S, kernel: &Line) -> Self {
         let cells = kernel.cells as i32 - 1;
@@ -184,7 +184,7 @@ impl<R: Copy> Walk<R> {
         Self { cell, total, face, steps, pairs: pairs(kernel.angles) as usize }
     }
 
-    /// At the cell after this. Elements of one or two pairs are as long as what is there anyway.
+    /// The place of the cell after this. Elements of one or two pairs are as long as what is there anyway.
     #[inline(always)]
     pub(super) fn next<S: Spu<Register = R>>(&self, spu: &mut S) -> Self {
         let cell = spu.a(self.cell, self.steps[0]);
@@ -285,7 +285,7 @@ pub(super) struct Swept<R, const PAIRS: usize> {
 }
 
 impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
-    /// Where the inflow along i is needed once more, it has a copy.
+    /// Sweeps a cell. Where the inflow along i is needed once more, it has a copy.
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>, const FIX_UP: bool>(
         spu: &mut S,
@@ -315,7 +315,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         made
     }
 
-    /// In place of a cell before the first one: what is stored of it changes nothing.
+    /// A cell before the first one: what is stored of it changes nothing.
     #[inline(always)]
     pub(super) fn nothing<S: Spu<Register = R>>(
         spu: &mut S,

@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// Behind them lies what is no code.
+/// Codes behind which lies what is no code.
 const CODES: LocalAddress = LocalAddress(0xA00);
 const TIP_TABLE: LocalAddress = LocalAddress(0x800);
 
-/// For codes `group` groups behind a quadword's beginning.
+/// The kernel for codes `group` groups behind a quadword's beginning.
 fn tip_vectors(version: Version, groups: u32, group: u32) -> TipVectors {
     let codes = CODES.offset(Bytes(4 * u64::from(group)));
     TipVectors { version, groups, codes, tip_table: TIP_TABLE, out: OUT }

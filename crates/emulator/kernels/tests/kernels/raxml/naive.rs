@@ -160,7 +160,7 @@ fn tip_vector(model: &Model, code: usize) -> [f64; 4] {
     std::array::from_fn(|l| (0..4).filter(allowed).map(|j| model.v[j][l]).sum())
 }
 
-/// Where `got` and `expected` are farther apart than 1e-13 of `size`, the sum of the magnitudes of
+/// Places where `got` and `expected` are farther apart than 1e-13 of `size`, the sum of the magnitudes of
 /// what was added up.
 #[track_caller]
 fn check_close(got: f64, expected: f64, size: f64) {
@@ -615,7 +615,7 @@ fn a_step_goes_where_the_rule_says() {
     check_step([0.0, -1.0], 0.5, 0.5, Converged);
 }
 
-/// That a kernel is the same with and without the host's fused multiply-add, that it is the same
+/// Checks that a kernel is the same with and without the host's fused multiply-add, that it is the same
 /// timed, and that what it says of its branches is true: with other data it goes the same way.
 fn check_execution<K: Kernel<Output: PartialEq + std::fmt::Debug>>(kernel: &K, rates: Rates) {
     let mut plain = random_store(rates, 13, 21);

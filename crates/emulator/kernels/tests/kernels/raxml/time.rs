@@ -26,9 +26,9 @@ fn check_timed<K: Kernel<Output: PartialEq + Debug>>(
 /// What the documentation says of a kernel, for each group or category.
 struct Documented {
     double_precision: u64,
-    /// With list scheduling.
+    /// Cycles with list scheduling.
     cycles: u64,
-    /// In program order.
+    /// Cycles in program order.
     in_order: u64,
 }
 

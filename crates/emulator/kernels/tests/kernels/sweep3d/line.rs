@@ -26,7 +26,7 @@ fn check(data: &Data, sign: Sign, fix_up: FixUp) -> (Data, u64) {
     (expected, plainly_fixed)
 }
 
-/// Of all inflows, outflows and moments.
+/// The largest of all inflows, outflows and moments.
 fn largest(data: &Data) -> f64 {
     let all = [data.flux.as_flattened(), &data.i_face, &data.j_face, &data.k_face];
     all.into_iter().flatten().fold(0.0, |largest, value| value.abs().max(largest))

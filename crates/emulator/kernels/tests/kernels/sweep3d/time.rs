@@ -57,7 +57,7 @@ fn a_cell_takes_the_documented_time() {
     }
 }
 
-/// Beside its cells a line costs the loading of constants, and filling and draining the stages.
+/// Cycles of a line beside those of its cells: loading of constants, filling and draining the stages.
 #[test]
 fn a_line_takes_the_documented_time() {
     for (machine, documented) in [("qs20", [464, 1723, 15_673]), ("qs22", [193, 412, 2977])] {
