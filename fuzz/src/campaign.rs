@@ -1,50 +1,53 @@
-//! Many cases of each target: how many, what was found, and which promises held how often.
+//! Many cases of a target: what panics, what hangs, what is wrong, and which promises hold how often.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use mmgp::native::Stopwatch;
 
 use crate::random::Random;
-use crate::target::{Held, Input, Seen, Target};
-use crate::trial::{Wrong, minimised, tried};
+use crate::target::{Input, Outcome, PromiseCount, Seen, Target};
 
 /// Which cases of a target are tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// All random numbers follow from it.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// The number of the first case.
+    /// Number of the first case.
     pub first: u64,
-    /// So many cases at most.
+    /// Number of cases, at most.
     pub cases: u64,
-    /// And no more after so long \[s\].
+    /// Time after which no more are tried \[s\].
     pub seconds: f64,
 }
 
 /// What came of a target's cases.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// How many were tried.
+    /// Number of cases tried.
     pub cases: u64,
-    /// How many of them were taken.
+    /// Number of cases taken.
     pub taken: u64,
-    /// How long it took \[s\].
+    /// Time taken \[s\].
     pub seconds: f64,
-    /// What was found.
-    pub findings: Vec<Finding>,
-    /// By promise.
+    /// What is wrong, by its kind.
+    pub findings: BTreeMap<String, Finding>,
+    /// Promises by what is promised.
     pub promises: BTreeMap<String, Promise>,
 }
 
 /// Cases with which the same is wrong.
 #[derive(Debug)]
 pub struct Finding {
-    /// The number of the first of them.
+    /// Number of the first of them.
     pub case: u64,
-    /// How many there are.
+    /// Number of cases.
     pub count: u64,
     /// What is wrong with the first.
-    pub wrong: Wrong,
+    pub message: String,
     /// The smallest input found with which it is; empty where it is about all cases.
     pub input: Input,
 }
@@ -52,29 +55,23 @@ pub struct Finding {
 /// A promise over all cases. Its parts within a case go together, so that cases are counted.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Promise {
-    /// In which share of all it should hold.
-    pub share: f64,
-    /// In which share of all it is known to hold.
+    /// Share of all in which it must hold.
     pub least: f64,
-    /// Cases with any.
+    /// Cases in which it was made.
     pub cases: f64,
-    /// Sums over cases: the shares kept, their squares.
+    /// Parts of all cases of which it was made.
+    pub parts: f64,
+    /// Sums over cases of the shares kept, and of their squares.
     sums: [f64; 2],
-    /// Parts of all cases that were kept, and all.
-    pub parts: [u64; 2],
 }
 
 impl Promise {
-    fn add(&mut self, held: &Held) {
-        if held.of == 0 {
-            return;
-        }
+    fn add(&mut self, held: &PromiseCount) {
         let kept = f64::from(held.kept) / f64::from(held.of);
-        (self.share, self.least) = (held.share, held.least);
+        self.least = held.least;
         self.cases += 1.0;
+        self.parts += f64::from(held.of);
         self.sums = [self.sums[0] + kept, self.sums[1] + kept * kept];
-        self.parts[0] += u64::from(held.kept);
-        self.parts[1] += u64::from(held.of);
     }
 
     /// The share in which it held, as a mean over cases.
@@ -86,7 +83,7 @@ impl Promise {
     /// itself, for a promise kept throughout has no scatter.
     pub fn standard_error(&self) -> f64 {
         let variance = (self.sums[1] / self.cases - self.mean().powi(2)).max(0.0);
-        let binomial = self.share * (1.0 - self.share) / self.parts[1] as f64;
+        let binomial = self.least * (1.0 - self.least) / self.parts;
         (variance / self.cases).max(binomial).sqrt()
     }
 
@@ -95,8 +92,7 @@ impl Promise {
         self.cases >= FEWEST
     }
 
-    /// Whether it holds less often than chance and known weaknesses explain.
-    pub fn is_broken(&self) -> bool {
+    fn is_broken(&self) -> bool {
         self.says_something() && self.mean() < self.least - DEVIATIONS * self.standard_error()
     }
 }
@@ -107,64 +103,161 @@ const FEWEST: f64 = 30.0;
 /// Chance takes a share this many standard errors off once in 30,000 times.
 const DEVIATIONS: f64 = 4.0;
 
-/// The command that does the same again.
-pub fn command(target: &dyn Target, seed: u64, case: u64) -> String {
-    let name = target.name();
+thread_local! {
+    /// Place and message of this thread's last panic.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The case that runs: the command that does it again, the seconds beyond which it hangs, and since when it runs.
+static RUNNING: Mutex<Option<(String, f64, Stopwatch)>> = Mutex::new(None);
+
+/// Keeps panics from here on, which are not printed.
+pub fn keep_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        PANIC.with(|panic| *panic.borrow_mut() = info.to_string());
+    }));
+}
+
+/// Ends the program with the case that hangs, as soon as one does.
+pub fn watch() {
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((command, most, since)) = running.as_ref()
+            && since.elapsed().0 > *most
+        {
+            println!("a case hangs for {most:.0} s:\n  {command}");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// The command that does a case again.
+pub fn command(target: &Target, seed: u64, case: u64) -> String {
+    let name = target.name;
     format!("cargo run --release -p fuzz -- --only {name} --seed {seed} --first {case} --cases 1")
 }
 
 /// Tries cases of a target.
-pub fn run(target: &dyn Target, extent: Extent) -> Tally {
+pub fn run(target: &Target, extent: Extent) -> Tally {
     let watch = Stopwatch::start();
     let mut tally = Tally::default();
+    for seed in &target.corpus {
+        let input = Input::of(target.name, seed.clone());
+        let message = match tried(target, &input) {
+            Ok(outcome) if outcome.seen == Seen::Taken => continue,
+            Ok(_) => "a good file is refused".to_string(),
+            Err(message) => format!("a good file: {message}"),
+        };
+        let finding = Finding { case: 0, count: 1, message: message.clone(), input };
+        tally.findings.insert(message, finding);
+    }
     for case in extent.first..extent.first.saturating_add(extent.cases) {
         if watch.elapsed().0 > extent.seconds {
             break;
         }
-        let input = target.input(&mut Random::of_case(extent.seed, target.name(), case));
+        let input = (target.input)(&mut Random::of_case(extent.seed, target.name, case));
         tally.cases += 1;
-        match tried(target, &input, &command(target, extent.seed, case)) {
+        let running = |it| *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = it;
+        let again = command(target, extent.seed, case);
+        running(Some((again, target.most_seconds(), Stopwatch::start())));
+        let outcome = tried(target, &input);
+        running(None);
+        match outcome {
             Ok(outcome) => {
                 tally.taken += u64::from(outcome.seen == Seen::Taken);
-                for held in &outcome.held {
+                for held in outcome.held.iter().filter(|held| held.of > 0) {
                     tally.promises.entry(held.promise.clone()).or_default().add(held);
                 }
             }
-            Err(wrong) => tally.found(target, case, &input, wrong),
+            Err(message) => {
+                let found = || {
+                    let input = minimised(target, input, kind_of(&message));
+                    Finding { case, count: 0, message: message.clone(), input }
+                };
+                let kind = kind_of(&message).to_string();
+                tally.findings.entry(kind).or_insert_with(found).count += 1;
+            }
         }
     }
     tally.seconds = watch.elapsed().0;
-    tally.judge(target, extent.seed);
+    tally.judge(target.least_taken);
     tally
 }
 
 impl Tally {
-    fn found(&mut self, target: &dyn Target, case: u64, input: &Input, wrong: Wrong) {
-        if let Some(known) = self.findings.iter_mut().find(|it| it.wrong.kind == wrong.kind) {
-            known.count += 1;
-            return;
-        }
-        let input = minimised(target, input, &wrong);
-        self.findings.push(Finding { case, count: 1, wrong, input });
-    }
-
-    /// What is wrong with all cases together.
-    fn judge(&mut self, target: &dyn Target, seed: u64) {
-        let mut all = Vec::new();
-        let wanted = target.least_taken();
-        if self.cases >= 1000 && (self.taken as f64) < wanted * self.cases as f64 {
-            let Self { taken, cases, .. } = self;
-            all.push(format!("only {taken} of {cases} inputs were taken (seed {seed})"));
-        }
-        for (promise, kept) in self.promises.iter().filter(|(_, kept)| kept.is_broken()) {
+    /// Finds what is wrong with all cases together.
+    fn judge(&mut self, least_taken: f64) {
+        let Self { cases, taken, findings, promises, .. } = self;
+        let broken = promises.iter().filter(|(_, kept)| kept.is_broken()).map(|(promise, kept)| {
             let (mean, error) = (100.0 * kept.mean(), 100.0 * kept.standard_error());
-            let least = 100.0 * kept.least;
-            all.push(format!("{promise}: {mean:.1} +- {error:.1} % instead of {least:.1} %"));
+            format!("{promise}: {mean:.1} +- {error:.1} % instead of {:.1} %", 100.0 * kept.least)
+        });
+        let mut all: Vec<String> = broken.collect();
+        if *cases >= 1000 && (*taken as f64) < least_taken * *cases as f64 {
+            all.push(format!("only {taken} of {cases} inputs were taken"));
         }
         for message in all {
-            let wrong = Wrong { kind: "all cases".into(), message };
             let input = Input(Vec::new());
-            self.findings.push(Finding { case: 0, count: self.cases, wrong, input });
+            let finding = Finding { case: 0, count: *cases, message: message.clone(), input };
+            findings.insert(message, finding);
         }
     }
+}
+
+/// Tries an input: what was seen of it, or what is wrong.
+fn tried(target: &Target, input: &Input) -> Result<Outcome, String> {
+    catch_unwind(AssertUnwindSafe(|| (target.check)(input)))
+        .unwrap_or_else(|_| Err(PANIC.with(|panic| panic.borrow().clone())))
+}
+
+/// What a finding is told from others by: the place of a panic, or a message up to its first number or quotation.
+fn kind_of(message: &str) -> &str {
+    if message.starts_with("panicked at") {
+        return message.lines().next().unwrap_or_default();
+    }
+    let end = message.find(|letter: char| letter.is_ascii_digit() || "\"`{[(".contains(letter));
+    message[..end.unwrap_or(message.len())].trim()
+}
+
+/// Seconds that are spent on the way to a small input.
+const MOST_SECONDS: f64 = 20.0;
+
+/// A smaller input with which the same is wrong: without as many lines, then letters, as can be.
+fn minimised(target: &Target, mut input: Input, kind: &str) -> Input {
+    let watch = Stopwatch::start();
+    let is_wrong = |input: &Input| {
+        watch.elapsed().0 < MOST_SECONDS
+            && tried(target, input).is_err_and(|message| kind_of(&message) == kind)
+    };
+    for by in ["\n", ""] {
+        for part in 0..input.0.len() {
+            let text = input.0[part].text.clone();
+            input.0[part].text = fewest(text.split_inclusive(by).collect(), |fewer| {
+                let mut candidate = input.clone();
+                candidate.0[part].text = fewer.concat();
+                is_wrong(&candidate)
+            });
+        }
+    }
+    input
+}
+
+/// The fewest pieces that are still wrong: halves are left out first, then quarters, at last each.
+fn fewest(mut pieces: Vec<&str>, is_wrong: impl Fn(&[&str]) -> bool) -> String {
+    let mut length = pieces.len() + 1;
+    while length > 1 {
+        length = length.div_ceil(2);
+        let mut start = 0;
+        while start < pieces.len() {
+            let mut fewer = pieces.clone();
+            fewer.drain(start..(start + length).min(pieces.len()));
+            if is_wrong(&fewer) {
+                pieces = fewer;
+            } else {
+                start += length;
+            }
+        }
+    }
+    pieces.concat()
 }

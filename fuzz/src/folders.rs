@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use mmgp::table::{self, Source};
 
@@ -11,8 +12,20 @@ use crate::programs::written::data_of;
 use crate::random::Random;
 use crate::target::{Input, Outcome, Part, Seen, Target};
 
+/// Folders of two studies by the program at that path.
+///
+/// # Errors
+/// What was in the way of making them.
+pub fn target(program: &Path) -> Result<Target, String> {
+    let folders = Rc::new(Folders::new(program)?);
+    let again = Rc::clone(&folders);
+    let input = move |random: &mut Random| folders.input(random);
+    let target = Target::new("study-folder", input, move |input| again.check(input));
+    Ok(Target { cost: 1000, ..target })
+}
+
 /// Two studies by a program, and a place for those that went wrong.
-pub struct Folders {
+struct Folders {
     program: PathBuf,
     place: PathBuf,
     /// The text files of each.
@@ -21,10 +34,7 @@ pub struct Folders {
 
 impl Folders {
     /// Has the program at that path make two small studies.
-    ///
-    /// # Errors
-    /// What was in the way.
-    pub fn new(program: &Path) -> Result<Self, String> {
+    fn new(program: &Path) -> Result<Self, String> {
         // It runs in a folder of its own.
         let program = &std::path::absolute(program).map_err(|error| error.to_string())?;
         let place = std::env::temp_dir().join(format!("mmgp-fuzz-{}", std::process::id()));
@@ -67,34 +77,6 @@ impl Folders {
             None => Err(format!("{of} is ended by a signal: {said}")),
         }
     }
-}
-
-impl Drop for Folders {
-    fn drop(&mut self) {
-        let _ = table::remove_folder(&self.place);
-    }
-}
-
-impl Target for Folders {
-    fn name(&self) -> &'static str {
-        "study-folder"
-    }
-
-    fn about(&self) -> &'static str {
-        "folders of studies that were cut, mixed and edited are refused, or answered (--mmgp)"
-    }
-
-    fn cost(&self) -> u64 {
-        1000
-    }
-
-    fn most_seconds(&self) -> f64 {
-        30.0
-    }
-
-    fn least_taken(&self) -> f64 {
-        0.0
-    }
 
     fn input(&self, random: &mut Random) -> Input {
         let [mut parts, other] = self.studies.clone();
@@ -118,7 +100,7 @@ impl Target for Folders {
                     let end = part.text.floor_char_boundary(random.below(part.text.len() + 1));
                     part.text.truncate(end);
                 }
-                _ => part.text = damaged(random, &[&part.text], format, &[]),
+                _ => part.text = damaged(random, &[&part.text], format, ""),
             }
             if parts.is_empty() {
                 break;
@@ -150,5 +132,11 @@ impl Target for Folders {
             read.map_err(|error| format!("predict writes no JSON: {error}"))?;
         }
         Ok(seen.into())
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        let _ = table::remove_folder(&self.place);
     }
 }

@@ -13,16 +13,16 @@ use crate::mutation::{Format, damaged};
 use crate::random::Random;
 use crate::target::{Input, Outcome, Seen, Target, refused};
 
-/// The targets.
-pub fn targets() -> Vec<Box<dyn Target>> {
-    vec![Box::new(Damaged), Box::new(Valid)]
+/// Listings that went wrong, and listings of random instructions, all of which an assembler takes.
+pub fn targets() -> Vec<Target> {
+    let damaged =
+        |random: &mut Random| Input::of("listing.s", damaged(random, SEEDS, Format::Text, WORDS));
+    let valid = |random: &mut Random| Input::of("listing.s", listing(random));
+    vec![
+        Target::new("damaged-listing", damaged, check_damaged),
+        Target { least_taken: 1.0, ..Target::new("random-listing", valid, check_valid) },
+    ]
 }
-
-/// Listings that went wrong.
-struct Damaged;
-
-/// Listings of random instructions, all of which an assembler takes.
-struct Valid;
 
 const SEEDS: &[&str] = &[
     "# a loop\n.text\n.align 3\nloop:\n  lqd $3,0($4)\n  a $5,$5,$3\n  ai $4,$4,16\n  ai $6,$6,-1\n  brnz $6,loop\n",
@@ -31,117 +31,39 @@ const SEEDS: &[&str] = &[
     "\t.section .data\n\t.byte 1,2,3\n\t.align 4\n.text\nx = 4*(3+1)\n il $3,x\n ila $4,x+2\n br .+8\n nop\n nop\n",
 ];
 
-const WORDS: &[&str] = &[
-    "$3",
-    "$127",
-    "$128",
-    "$sp",
-    "$lr",
-    "$ch28",
-    "$sp1",
-    "loop",
-    "1f",
-    "1b",
-    ".+4",
-    ".-4",
-    "0x7fffffff",
-    "-8192(",
-    "lqd",
-    "stqx",
-    "brnz",
-    "bisl",
-    "hbrr",
-    "dfma",
-    "shufb",
-    ".align 3\n",
-    ".align 30\n",
-    ".org 0x40000\n",
-    ".rept 3\n",
-    ".macro x\n",
-    ".equ x,1\n",
-    ".byte",
-    ".space 100000000\n",
-    "/*",
-    "*/",
-    "//",
-    "((((((((",
-    "1<<63",
-    "1/0",
-    "-",
-    "~",
-    "%",
-    "x = x+1\n",
-    ":",
-    "loop:\n",
-    "\"",
-    ".ascii \"a\\n\"\n",
-    ".balign 3\n",
-    "@ha",
-    "$",
-    ".p2align 3,,7\n",
-    ".fill 5\n",
-    ".skip 1\n",
-    ".quad 1\n",
-];
+const WORDS: &str = "$3¦$127¦$128¦$sp¦$lr¦$ch28¦$sp1¦loop¦1f¦1b¦.+4¦.-4¦0x7fffffff¦-8192(¦lqd¦stqx¦brnz¦bisl¦\
+    hbrr¦dfma¦shufb¦.align 3\n¦.align 30\n¦.org 0x40000\n¦.rept 3\n¦.macro x\n¦.equ x,1\n¦\
+    .byte¦.space 100000000\n¦/*¦*/¦//¦((((((((¦1<<63¦1/0¦-¦~¦%¦x = x+1\n¦:¦loop:\n¦\"¦\
+    .ascii \"a\\n\"\n¦.balign 3\n¦@ha¦$¦.p2align 3,,7\n¦.fill 5\n¦.skip 1\n¦.quad 1\n";
 
 /// The machines, whose processors differ.
 const MACHINES: [(&str, Processor); 2] =
     [("qs20", Processor::CellBe), ("qs22", Processor::PowerXCell8i)];
 
-impl Target for Damaged {
-    fn name(&self) -> &'static str {
-        "damaged-listing"
-    }
-
-    fn about(&self) -> &'static str {
-        "refused at a place in the text, or timed as the pipeline allows"
-    }
-
-    fn input(&self, random: &mut Random) -> Input {
-        Input::of("listing.s", damaged(random, SEEDS, Format::Text, WORDS))
-    }
-
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
-        let source = input.first();
-        let mut seen = Seen::Refused;
-        for (machine, processor) in MACHINES {
-            match Listing::read(&source, processor) {
-                Ok(listing) => {
-                    seen = Seen::Taken;
-                    timed(&source, &listing, machine)?;
-                }
-                Err(error) => drop(refused(&error, &source)?),
+/// Refused at a place in the text, or timed as the pipeline allows.
+fn check_damaged(input: &Input) -> Result<Outcome, String> {
+    let source = input.first();
+    let mut seen = Seen::Refused;
+    for (machine, processor) in MACHINES {
+        match Listing::read(&source, processor) {
+            Ok(listing) => {
+                seen = Seen::Taken;
+                timed(&source, &listing, machine)?;
             }
+            Err(error) => drop(refused(&error, &source)?),
         }
-        Ok(seen.into())
     }
+    Ok(seen.into())
 }
 
-impl Target for Valid {
-    fn name(&self) -> &'static str {
-        "random-listing"
-    }
-
-    fn about(&self) -> &'static str {
-        "all that the table of instructions allows is taken, and timed as the pipeline allows"
-    }
-
-    fn least_taken(&self) -> f64 {
-        1.0
-    }
-
-    fn input(&self, random: &mut Random) -> Input {
-        Input::of("listing.s", listing(random))
-    }
-
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
-        let source = input.first();
-        match Listing::read(&source, Processor::PowerXCell8i) {
-            Ok(listing) => timed(&source, &listing, "qs22").map(|()| Seen::Taken.into()),
-            // What is left of one when its lines are left out may be none.
-            Err(error) if error.to_string().contains("no instruction") => Ok(Seen::Refused.into()),
-            Err(error) => Err(format!("refuses what the table of instructions allows: {error}")),
-        }
+/// Taken, as all that the table of instructions allows, and timed as the pipeline allows.
+fn check_valid(input: &Input) -> Result<Outcome, String> {
+    let source = input.first();
+    match Listing::read(&source, Processor::PowerXCell8i) {
+        Ok(listing) => timed(&source, &listing, "qs22").map(|()| Seen::Taken.into()),
+        // What is left of one when its lines are left out may be none.
+        Err(error) if error.to_string().contains("no instruction") => Ok(Seen::Refused.into()),
+        Err(error) => Err(format!("refuses what the table of instructions allows: {error}")),
     }
 }
 
@@ -230,7 +152,7 @@ fn listing(random: &mut Random) -> String {
             });
         }
         if random.happens(0.05) {
-            text += random.one_of(&[
+            text += random.pick(&[
                 ".align 3\n",
                 "# a comment\n",
                 "\n",
@@ -241,18 +163,14 @@ fn listing(random: &mut Random) -> String {
         }
         let instruction = all[random.below(all.len())];
         text += &statement(random, instruction, (registers, labels));
-        text += random.one_of(&["\n", "\n", "\n", " ; ", " // x\n"]);
+        text += random.pick(&["\n", "\n", "\n", " ; ", " // x\n"]);
     }
     for label in left {
         let _ = writeln!(text, "\nl{label}: nop");
     }
     // A loop, perhaps.
-    let _ = writeln!(
-        text,
-        "\nbr{} l{}",
-        random.one_of(&["nz $3,", "z $3,", " "]),
-        random.below(labels)
-    );
+    let _ =
+        writeln!(text, "\nbr{} l{}", random.pick(&["nz $3,", "z $3,", " "]), random.below(labels));
     text
 }
 

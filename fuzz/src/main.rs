@@ -14,13 +14,11 @@ mod programs;
 mod random;
 mod readers;
 mod target;
-mod trial;
 mod words;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use campaign::{Extent, Tally};
 use clap::Parser;
@@ -34,10 +32,10 @@ use target::Target;
 #[derive(Debug, Parser)]
 #[command(name = "fuzz")]
 struct Arguments {
-    /// So long altogether, each target having the same part of it
+    /// Minutes of the whole, each target having the same part of them
     #[arg(long, value_name = "N")]
     minutes: Option<f64>,
-    /// So many cases of each target; of one whose cases take long, fewer (--list
+    /// Number of cases of each target; of one whose cases take long, fewer (--list
     /// says how many times fewer) [default: 1000 without --minutes]
     #[arg(long, value_name = "N")]
     cases: Option<u64>,
@@ -60,42 +58,42 @@ struct Arguments {
 }
 
 /// All targets, in the order in which they are tried.
-fn targets() -> Vec<Box<dyn Target>> {
-    let mut targets: Vec<Box<dyn Target>> = Vec::new();
-    targets.extend(readers::targets());
-    targets.extend(listings::targets());
-    targets.extend(words::targets());
-    targets.extend(pages::targets());
-    targets.extend(programs::targets());
-    targets
+fn targets() -> Vec<Target> {
+    [
+        readers::targets(),
+        listings::targets(),
+        words::targets(),
+        pages::targets(),
+        programs::targets(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut targets = targets();
-    match arguments.mmgp.as_deref().map(folders::Folders::new) {
-        Some(Ok(folders)) => targets.push(Box::new(folders)),
+    match arguments.mmgp.as_deref().map(folders::target) {
+        Some(Ok(folders)) => targets.push(folders),
         Some(Err(why)) => {
             eprintln!("no studies: {why}");
             return ExitCode::from(2);
         }
         None => println!("skipped: study-folder, as no --mmgp says which program to try"),
     }
-    let is_asked =
-        |name: &str| arguments.only.iter().any(|beginning| name.starts_with(beginning.as_str()));
-    targets.retain(|target| arguments.only.is_empty() || is_asked(target.name()));
+    let is_asked = |name: &str| arguments.only.iter().any(|beginning| name.starts_with(beginning));
+    targets.retain(|target| arguments.only.is_empty() || is_asked(target.name));
     if targets.is_empty() {
         eprintln!("no target has such a name; --list says which there are");
         return ExitCode::from(2);
     }
     if arguments.list {
-        for target in &targets {
-            println!("{:24} 1/{:<5} {}", target.name(), target.cost(), target.about());
-        }
+        targets.iter().for_each(|target| println!("{:24} 1/{}", target.name, target.cost));
         return ExitCode::SUCCESS;
     }
-    trial::keep_panics();
-    std::thread::spawn(watch);
+    campaign::keep_panics();
+    std::thread::spawn(campaign::watch);
     let seed = arguments.seed.unwrap_or_else(|| match arguments.minutes {
         Some(_) => RandomState::new().build_hasher().finish() >> 32,
         None => 1,
@@ -104,54 +102,39 @@ fn main() -> ExitCode {
     println!("{:24} {:>10} {:>8} {:>8}  findings", "target", "cases", "taken", "seconds");
     let mut is_clean = true;
     for target in &targets {
-        let tally = campaign::run(&**target, extent(&arguments, seed, targets.len(), &**target));
-        print(&**target, seed, &tally);
+        let tally = campaign::run(target, extent(&arguments, seed, targets.len(), target));
+        print(target, seed, &tally);
         is_clean &= tally.findings.is_empty();
     }
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Which cases of a target the arguments ask for.
-fn extent(arguments: &Arguments, seed: u64, targets: usize, target: &dyn Target) -> Extent {
+fn extent(arguments: &Arguments, seed: u64, targets: usize, target: &Target) -> Extent {
     let seconds = arguments.minutes.map_or(f64::INFINITY, |it| 60.0 * it / targets as f64);
     let unasked = if arguments.minutes.is_some() { u64::MAX } else { 1000 };
-    let cases = arguments.cases.unwrap_or(unasked).div_ceil(target.cost());
+    let cases = arguments.cases.unwrap_or(unasked).div_ceil(target.cost);
     Extent { seed, first: arguments.first, cases, seconds }
 }
 
-/// Ends the program with what it hangs in.
-fn watch() {
-    loop {
-        std::thread::sleep(Duration::from_millis(500));
-        if let Some((case, seconds)) = trial::hanging() {
-            println!("a case hangs for {seconds:.0} s:\n  {case}");
-            std::process::exit(1);
-        }
-    }
-}
-
-fn print(target: &dyn Target, seed: u64, tally: &Tally) {
+fn print(target: &Target, seed: u64, tally: &Tally) {
     let Tally { cases, taken, seconds, findings, promises } = tally;
     let share = 100.0 * *taken as f64 / (*cases).max(1) as f64;
     let found = if findings.is_empty() { "none".into() } else { findings.len().to_string() };
-    println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name());
+    println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name);
     for (promise, kept) in promises.iter().filter(|(_, kept)| kept.says_something()) {
-        let (mean, error) = (100.0 * kept.mean(), 100.0 * kept.standard_error());
-        let known = match kept.least < kept.share {
-            true => format!(" (known to hold {:.0} %)", 100.0 * kept.least),
-            false => String::new(),
-        };
+        let [mean, error, least] =
+            [kept.mean(), kept.standard_error(), kept.least].map(|it| 100.0 * it);
+        let (parts, cases) = (kept.parts, kept.cases);
         println!(
-            "  {mean:5.1} +- {error:3.1} % of {:6} in {:5} cases: {promise}{known}",
-            kept.parts[1], kept.cases
+            "  {mean:5.1} +- {error:3.1} % of {parts:6} in {cases:5} cases: {promise} (at least {least:.0} %)"
         );
     }
-    for finding in findings {
-        println!("FOUND in {} cases: {}", finding.count, finding.wrong.message);
-        if finding.input.0.is_empty() {
-            continue;
+    for finding in findings.values() {
+        println!("FOUND in {} cases: {}", finding.count, finding.message);
+        if !finding.input.0.is_empty() {
+            println!("  {}", campaign::command(target, seed, finding.case));
         }
-        println!("  {}", campaign::command(target, seed, finding.case));
         for part in &finding.input.0 {
             println!("  {} ({} bytes):", part.name, part.text.len());
             for line in part.text.split_inclusive('\n').take(MOST_LINES) {

@@ -14,110 +14,36 @@ pub enum Format {
 }
 
 /// What files go wrong by.
-const WORDS: &[&str] = &[
-    "",
-    "-1",
-    "-0",
-    "0",
-    "1",
-    "2",
-    "-3.5",
-    "1e999",
-    "-1e999",
-    "1e-999",
-    "1e300",
-    "1e-300",
-    "5e-324",
-    "1.7976931348623157e308",
-    "9007199254740993",
-    "nan",
-    "NaN",
-    "inf",
-    "-inf",
-    "infinity",
-    "4294967295",
-    "4294967296",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-9223372036854775808",
-    "0x10",
-    "1_000",
-    "+1",
-    ".5",
-    "5.",
-    "1e",
-    "null",
-    "true",
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    ",",
-    ";",
-    ":",
-    "\"",
-    "'",
-    "\"\"\"",
-    "\n",
-    "\r\n",
-    "\r",
-    "\t",
-    " ",
-    "#",
-    "=",
-    "\u{0}",
-    "\u{feff}",
-    "\u{b5}",
-    "\u{1f600}",
-    "\u{2028}",
-    "\\u0000",
-    "\\ud800",
-    "\\",
-    "[[",
-    "[[a]]\n",
-    "[a.b]\n",
-    "a.b = 1\n",
-    "m",
-    "p",
-    "time",
-    "time_s",
-    "time_ms",
-    "value",
-    "std_error",
-    "schema = 1",
-    "\"m\": 1",
-    "[1, 2]",
-    "{}",
-    "[]",
-    "\"\"",
-    "1,1,1,1",
-    "9999999999999999999999999999",
-];
+const WORDS: &str = "¦-1¦-0¦0¦1¦2¦-3.5¦1e999¦-1e999¦1e-999¦1e300¦1e-300¦5e-324¦1.7976931348623157e308¦\
+    9007199254740993¦nan¦NaN¦inf¦-inf¦infinity¦4294967295¦4294967296¦18446744073709551615¦\
+    18446744073709551616¦-9223372036854775808¦0x10¦1_000¦+1¦.5¦5.¦1e¦null¦true¦{¦}¦[¦]¦(¦)¦\
+    ,¦;¦:¦\"¦'¦\"\"\"¦\n¦\r\n¦\r¦\t¦ ¦#¦=¦\u{0}¦\u{feff}¦\u{b5}¦\u{1f600}¦\u{2028}¦\\u0000¦\
+    \\ud800¦\\¦[[¦[[a]]\n¦[a.b]\n¦a.b = 1\n¦m¦p¦time¦time_s¦time_ms¦value¦std_error¦\
+    schema = 1¦\"m\": 1¦[1, 2]¦{}¦[]¦\"\"¦1,1,1,1¦9999999999999999999999999999";
 
 /// A text made of one of `seeds` by a few changes, and in which one in eight is random bytes.
-pub fn damaged(random: &mut Random, seeds: &[&str], format: Format, words: &[&str]) -> String {
+pub fn damaged(
+    random: &mut Random,
+    seeds: &[impl AsRef<str>],
+    format: Format,
+    words: &str,
+) -> String {
     if random.happens(0.125) {
         let length = random.below(300);
-        let bytes: Vec<u8> = (0..length).map(|_| random.byte()).collect();
+        let bytes: Vec<u8> = (0..length).map(|_| random.within(0, 255) as u8).collect();
         return String::from_utf8_lossy(&bytes).into_owned();
     }
-    let mut text = random.one_of(seeds).as_bytes().to_vec();
+    let seed = |random: &mut Random| seeds[random.below(seeds.len())].as_ref();
+    let mut text = seed(random).as_bytes().to_vec();
     for _ in 0..random.within(1, 4) {
-        let other = random.one_of(seeds);
+        let other = seed(random);
         change(random, &mut text, (format, words), other);
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Changes a text once.
-fn change(
-    random: &mut Random,
-    text: &mut Vec<u8>,
-    (format, words): (Format, &[&str]),
-    other: &str,
-) {
+fn change(random: &mut Random, text: &mut Vec<u8>, (format, words): (Format, &str), other: &str) {
     let at = random.below(text.len() + 1);
     match random.below(24) {
         0..=4 => {
@@ -145,7 +71,7 @@ fn change(
         }
         15 => {
             let count = random.below(8).min(text.len() - at);
-            let bytes: Vec<u8> = (0..count).map(|_| random.byte()).collect();
+            let bytes: Vec<u8> = (0..count).map(|_| random.within(0, 255) as u8).collect();
             text.splice(at..at + count, bytes);
         }
         16 => text.truncate(at),
@@ -165,12 +91,12 @@ fn change(
     }
 }
 
-fn word(random: &mut Random, words: &[&str]) -> String {
+fn word(random: &mut Random, words: &str) -> String {
     if random.happens(0.1) {
         return (random.power(-320.0, 308.0)).to_string();
     }
     let own = !words.is_empty() && random.happens(0.5);
-    random.one_of(if own { words } else { WORDS }).to_string()
+    random.word(if own { words } else { WORDS }).to_string()
 }
 
 /// A word for what stands at a place, up to the next border of a word.
@@ -198,7 +124,7 @@ fn put_lines(text: &mut Vec<u8>, lines: &[String], random: &mut Random) {
 }
 
 /// Columns and cells: dropped, doubled, exchanged, given another value.
-fn change_table(random: &mut Random, text: &mut Vec<u8>, words: &[&str]) {
+fn change_table(random: &mut Random, text: &mut Vec<u8>, words: &str) {
     let mut lines = lines_of(text);
     if lines.is_empty() {
         return;
@@ -238,7 +164,7 @@ fn change_table(random: &mut Random, text: &mut Vec<u8>, words: &[&str]) {
 }
 
 /// Keys and tables: dropped, doubled, moved, given another value or another name.
-fn change_keys(random: &mut Random, text: &mut Vec<u8>, words: &[&str]) {
+fn change_keys(random: &mut Random, text: &mut Vec<u8>, words: &str) {
     let mut lines = lines_of(text);
     if lines.is_empty() {
         return;

@@ -13,135 +13,47 @@ use mmgp::table::Source;
 
 use crate::programs::written::{check, data_of};
 use crate::random::Random;
-use crate::target::{Input, Outcome, Seen, Target};
+use crate::target::{Input, Outcome, Seen, Target, read_otherwise};
 
-/// The target.
-pub fn targets() -> Vec<Box<dyn Target>> {
-    vec![Box::new(Pages)]
+/// Names of any letters, which stay what they are, on the page and in files.
+pub fn targets() -> Vec<Target> {
+    let input = |random: &mut Random| {
+        let mut text = || (0..random.below(6)).map(|_| random.word(PIECES)).collect::<String>();
+        let texts: Vec<String> = (0..TEXTS).map(|_| text()).collect();
+        let json = serde_json::to_string_pretty(&texts).expect("invariant: texts are JSON");
+        Input::of("texts.json", json)
+    };
+    vec![Target { cost: 20, least_taken: 0.9, ..Target::new("hostile-names", input, check_names) }]
 }
 
-struct Pages;
-
 /// What breaks out of strings, elements, comments and lines.
-const PIECES: &[&str] = &[
-    "</script>",
-    "<script>",
-    "<!--",
-    "-->",
-    "]]>",
-    "<x-evil onload=x>",
-    "&lt;",
-    "&amp;",
-    "&#0;",
-    "\"",
-    "'",
-    "\\",
-    "\\u2028",
-    "\\ud800",
-    "\\\"",
-    "\u{2028}",
-    "\u{2029}",
-    "\u{0}",
-    "\u{1}",
-    "\u{7f}",
-    "\u{85}",
-    "\u{feff}",
-    "\u{202e}",
-    "\u{200b}",
-    "\u{1f600}",
-    "\u{10ffff}",
-    "\n",
-    "\r",
-    "\r\n",
-    "\t",
-    " ",
-    "*/",
-    "/*",
-    "//",
-    "#",
-    "\"\"\"",
-    "'''",
-    "${x}",
-    "%s",
-    "{}",
-    "{{",
-    "|",
-    "`",
-    "\\end{tabular}",
-    "$",
-    "_",
-    "&",
-    "~",
-    "^",
-    "a",
-    "PBPI",
-    "1e999",
-    "<!--DATA-->",
-    "/*SCRIPT*/",
-    "<!--TITLE-->",
-    "<title>",
-    "</title>",
-    "=",
-    "==",
-    ",",
-    ";",
-    "[terms]",
-    "??/",
-];
+const PIECES: &str = "</script>¦<script>¦<!--¦-->¦]]>¦<x-evil onload=x>¦&lt;¦&amp;¦&#0;¦\"¦'¦\\¦\\u2028¦\
+    \\ud800¦\\\"¦\u{2028}¦\u{2029}¦\u{0}¦\u{1}¦\u{7f}¦\u{85}¦\u{feff}¦\u{202e}¦\u{200b}¦\
+    \u{1f600}¦\u{10ffff}¦\n¦\r¦\r\n¦\t¦ ¦*/¦/*¦//¦#¦\"\"\"¦'''¦${x}¦%s¦{}¦{{¦|¦`¦\
+    \\end{tabular}¦$¦_¦&¦~¦^¦a¦PBPI¦1e999¦<!--DATA-->¦/*SCRIPT*/¦<!--TITLE-->¦<title>¦\
+    </title>¦=¦==¦,¦;¦[terms]¦??/";
 
 /// How many texts a page is made of.
 const TEXTS: usize = 12;
 
-impl Target for Pages {
-    fn name(&self) -> &'static str {
-        "hostile-names"
+fn check_names(input: &Input) -> Result<Outcome, String> {
+    let texts: Vec<String> = match serde_json::from_str(&input.0[0].text) {
+        Ok(texts) => texts,
+        Err(_) => return Ok(Seen::Refused.into()),
+    };
+    if texts.len() != TEXTS {
+        return Ok(Seen::Refused.into());
     }
-
-    fn about(&self) -> &'static str {
-        "names of any letters stay what they are, on the page and in files"
-    }
-
-    fn cost(&self) -> u64 {
-        20
-    }
-
-    fn most_seconds(&self) -> f64 {
-        10.0
-    }
-
-    fn least_taken(&self) -> f64 {
-        0.9
-    }
-
-    fn input(&self, random: &mut Random) -> Input {
-        let mut text = || {
-            let pieces = (0..random.below(6)).map(|_| random.one_of(PIECES));
-            pieces.collect::<String>()
-        };
-        let texts: Vec<String> = (0..TEXTS).map(|_| text()).collect();
-        let json = serde_json::to_string_pretty(&texts).expect("invariant: texts are JSON");
-        Input::of("texts.json", json)
-    }
-
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
-        let texts: Vec<String> = match serde_json::from_str(&input.0[0].text) {
-            Ok(texts) => texts,
-            Err(_) => return Ok(Seen::Refused.into()),
-        };
-        if texts.len() != TEXTS {
-            return Ok(Seen::Refused.into());
-        }
-        let study = study(&texts)?;
-        // A file of parameters must not hold what cannot be read again.
-        check(&study.parameters)?;
-        exports(&study)?;
+    let study = study(&texts)?;
+    // A file of parameters must not hold what cannot be read again.
+    check(&study.parameters)?;
+    exports(&study)?;
+    let of_search = Study { search: Some(search(&texts)), ..study.clone() };
+    for study in [study, of_search] {
         let html = page(&study).map_err(|error| format!("no page: {error}"))?;
         on_the_page(&study, &html)?;
-        let of_search = Study { search: Some(search(&texts)), ..study };
-        let html = page(&of_search).map_err(|error| format!("no page of a search: {error}"))?;
-        on_the_page(&of_search, &html)?;
-        Ok(Seen::Taken.into())
     }
+    Ok(Seen::Taken.into())
 }
 
 /// A study all of whose names are these texts.
@@ -173,10 +85,9 @@ fn study(texts: &[String]) -> Result<Study, String> {
         ..Provenance::default()
     };
     let written = serde_json::to_string(&provenance).map_err(|error| error.to_string())?;
-    match Provenance::read(&Source::new("study.json", &written)) {
-        Ok(again) if again == provenance => {}
-        Ok(_) => return Err(format!("provenance is read otherwise: {written}")),
-        Err(error) => return Err(format!("provenance is not read: {error}: {written}")),
+    let again = Provenance::read(&Source::new("study.json", &written));
+    if let Some(wrong) = read_otherwise(again, &provenance, "study.json", &written) {
+        return Err(wrong);
     }
     Ok(Study {
         title: texts[11].clone(),

@@ -6,78 +6,44 @@
 //! say.
 
 mod coverage;
-mod extremes;
-mod fitted;
-mod measured;
-mod ranked;
-mod truth;
+mod input;
 pub mod written;
 
+use std::collections::BTreeSet;
+
+use mmgp::Mapping;
 use mmgp::belief::{Posterior, Prior};
-use mmgp::decide::{Constraints, Sampling, allowed, rank};
-use mmgp::fit::Fitted;
+use mmgp::decide::{Constraints, Ranking, Sampling, allowed, rank};
+use mmgp::error::Error;
+use mmgp::fit::{Fitted, Inputs, Measured, Runs, Settings, fit};
 use mmgp::models::Parameters;
+use mmgp::table::Source;
+use mmgp::table::csv;
+use mmgp::table::records::Prediction;
 
 use crate::random::Random;
-use crate::target::{Input, Outcome, Seen, Target};
+use crate::target::{Input, Outcome, Seen, Target, read_otherwise, refused};
 
-/// The targets.
-pub fn targets() -> Vec<Box<dyn Target>> {
-    vec![
-        Box::new(True { name: "true-programs", is_refined: false, about: "equation 11" }),
-        Box::new(True { name: "refined-programs", is_refined: true, about: "the refined model" }),
-        Box::new(extremes::Extremes),
-    ]
-}
-
-/// Programs as a model says, timed with noise.
-struct True {
-    name: &'static str,
-    is_refined: bool,
-    about: &'static str,
-}
-
-impl Target for True {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn about(&self) -> &'static str {
-        match self.about {
-            "equation 11" => {
-                "files of programs as equation 11 says: sound, and as true as they say"
-            }
-            _ => "files of programs as the refined model says: sound, and as true as they say",
-        }
-    }
-
-    fn cost(&self) -> u64 {
-        50
-    }
-
-    fn most_seconds(&self) -> f64 {
-        20.0
-    }
-
-    fn least_taken(&self) -> f64 {
-        0.9
-    }
-
-    fn input(&self, random: &mut Random) -> Input {
-        let truth = truth::program(random, self.is_refined);
-        measured::files(random, &truth)
-    }
-
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
-        checked(input, true)
-    }
+/// Programs as equation 11 and as the refined model says, timed with noise, whose answers are sound and
+/// as true as they say; and files that are refused, or all that follows is finite.
+pub fn targets() -> Vec<Target> {
+    let of = |name, is_refined| {
+        let input = move |random: &mut Random| {
+            let truth = input::program(random, is_refined);
+            input::files(random, &truth)
+        };
+        let target = Target::new(name, input, |input| checked(input, true));
+        Target { cost: 50, least_taken: 0.9, ..target }
+    };
+    let extreme = Target::new("extreme-programs", input::extreme, |input| checked(input, false));
+    vec![of("true-programs", false), of("refined-programs", true), Target { cost: 50, ..extreme }]
 }
 
 /// Follows a program's files to the page; of one that `is_true`, counts what held.
 fn checked(input: &Input, is_true: bool) -> Result<Outcome, String> {
     let truth = input.part("truth.toml").map(|source| Parameters::read(&source));
     let Some(Ok(truth)) = truth else { return Ok(Seen::Refused.into()) };
-    let fitted = match fitted::fitted(input, &truth)? {
+    let fitted = match fitted(input, &truth)? {
         Some(fitted) => fitted,
         None => return Ok(Seen::Refused.into()),
     };
@@ -96,7 +62,7 @@ fn checked(input: &Input, is_true: bool) -> Result<Outcome, String> {
     };
     let ranking = rank(&posterior, &mappings, Sampling::new(DRAWS, 1));
     let ranking = ranking.map_err(|error| format!("no ranking of what was fitted: {error}"))?;
-    ranked::check(&ranking, &mappings)?;
+    check_ranking(&ranking, &mappings)?;
     written::check_page(parameters)?;
     if is_true {
         held.extend(coverage::of_terms(input, &truth, parameters));
@@ -116,4 +82,78 @@ fn said(fitted: &Fitted) -> Result<(), String> {
     let words = fitted.warnings.iter().map(ToString::to_string);
     let text = format!("{}\n{}", fitted.report, words.collect::<Vec<_>>().join("\n"));
     written::no_odd_numbers(&text, "the report of a fit")
+}
+
+/// Fits what there is of a program; `None` where a file or the fit is refused.
+fn fitted(input: &Input, truth: &Parameters) -> Result<Option<Fitted>, String> {
+    let inputs = match inputs(input) {
+        Ok(inputs) => inputs,
+        Err((error, source)) => return refused(&error, &source).map(|_| None),
+    };
+    let settings = Settings::new("case", truth.decomposition, truth.apus);
+    match fit(&inputs, &settings) {
+        Ok(fitted) => Ok(Some(fitted)),
+        Err(error) => refused(&error, &Source::new("case", "")).map(|_| None),
+    }
+}
+
+/// All files; what is wrong and in which.
+fn inputs(input: &Input) -> Result<Inputs, (Error, Source)> {
+    Ok(Inputs {
+        alpha: read(input, "alpha.csv", Measured::read)?,
+        offload: read(input, "offload.csv", Measured::read)?,
+        context_switch: read(input, "context_switch.csv", Measured::read)?,
+        collective: read(input, "collective.csv", Measured::read)?,
+        profile: read(input, "profile.csv", Measured::read)?,
+        runs: read(input, "runs.csv", Runs::read)?,
+        ..Inputs::default()
+    })
+}
+
+fn read<T, W>(
+    input: &Input,
+    name: &str,
+    reader: fn(&Source) -> mmgp::Result<(T, W)>,
+) -> Result<Option<T>, (Error, Source)> {
+    let Some(source) = input.part(name) else { return Ok(None) };
+    match reader(&source) {
+        Ok((table, _)) => Ok(Some(table)),
+        Err(error) => Err((error, source)),
+    }
+}
+
+/// Every configuration once, each time within its interval, probabilities that are some, regrets
+/// that are not negative; and a table of it that is read back as the same.
+fn check_ranking(ranking: &Ranking, mappings: &[Mapping]) -> Result<(), String> {
+    let ranked: BTreeSet<Mapping> = ranking.configurations.iter().map(|it| it.mapping).collect();
+    if ranked.len() != mappings.len() || ranking.configurations.len() != mappings.len() {
+        return Err(format!("configurations ranked: {} of {}", ranked.len(), mappings.len()));
+    }
+    let mut certain = 0.0;
+    for (it, rank) in ranking.configurations.iter().zip(1..) {
+        let times = [it.low.0, it.time.0, it.high.0, it.expected_regret.0, it.regret_95.0];
+        let others = [it.speedup, it.efficiency];
+        let is_sound = times.iter().chain(&others).all(|it| it.is_finite() && *it >= 0.0)
+            && it.low <= it.time
+            && it.time <= it.high
+            && it.probability_best.is_none_or(|it| (0.0..=1.0).contains(&it))
+            && it.rank == rank;
+        if !is_sound {
+            return Err(format!("a configuration that cannot be: {it:?}"));
+        }
+        certain += it.probability_best.unwrap_or(0.0);
+    }
+    let has_probabilities = ranking.configurations.iter().all(|it| it.probability_best.is_some());
+    // Several may be as fast in a draw.
+    if has_probabilities && certain < 1.0 - 1e-9 {
+        return Err(format!("probabilities that add up to less than all: {certain}"));
+    }
+    let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
+    let text = csv::write(&rows);
+    let again = csv::read(&Source::new("predictions.csv", &text)).map(|(again, _)| again);
+    if let Some(wrong) = read_otherwise(again, &rows, "predictions.csv", &text) {
+        return Err(wrong);
+    }
+    let said = format!("{}\n{}", ranking.choice, ranking.choice.advice().unwrap_or_default());
+    written::no_odd_numbers(&said, "the choice")
 }

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Those of a case.
+    /// Random numbers of a case.
     pub fn of_case(seed: u64, target: &str, case: u64) -> Self {
         // FNV-1a over all that the case is told apart by.
         let bytes = target.bytes().chain(seed.to_le_bytes()).chain(case.to_le_bytes());
@@ -18,17 +18,17 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
-    /// Below `end`, which is at least 1.
+    /// A number below `end`, which is at least 1.
     pub fn below(&mut self, end: usize) -> usize {
         self.0.random_range(0..end)
     }
 
-    /// From `from` to `to`, both included.
+    /// A whole number from `from` to `to`, both included.
     pub fn within(&mut self, from: u32, to: u32) -> u32 {
         self.0.random_range(from..=to)
     }
 
-    /// From `from` to `to`.
+    /// A number from `from` to `to`.
     pub fn between(&mut self, from: f64, to: f64) -> f64 {
         self.0.random_range(from..to)
     }
@@ -43,11 +43,6 @@ impl Random {
         self.between(0.0, 1.0) < probability
     }
 
-    /// One of them, of which there is at least one.
-    pub fn one_of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
-    }
-
     /// One of the values, of which there is at least one.
     pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
@@ -59,8 +54,11 @@ impl Random {
         (deviation * normal).exp()
     }
 
-    /// Any bytes.
-    pub fn byte(&mut self) -> u8 {
-        self.0.random_range(0..=u8::MAX)
+    /// One of the words of a dictionary, between which there is a [`BAR`].
+    pub fn word<'a>(&mut self, dictionary: &'a str) -> &'a str {
+        self.pick(&dictionary.split(BAR).collect::<Vec<_>>())
     }
 }
+
+/// What stands between the words of a dictionary.
+const BAR: char = '¦';

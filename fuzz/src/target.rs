@@ -6,54 +6,54 @@ use mmgp::table::Source;
 use crate::random::Random;
 
 /// A property of a part of mmgp, and input that it may fail on.
-pub trait Target {
-    /// By which it is chosen, as in `machine-toml`.
-    fn name(&self) -> &'static str;
-
-    /// What holds, in half a line.
-    fn about(&self) -> &'static str;
-
+pub struct Target {
+    /// The name by which it is chosen, as in `machine-toml`.
+    pub name: &'static str,
     /// How many cases of a cheap target one case of this takes the time of.
-    fn cost(&self) -> u64 {
-        1
-    }
-
-    /// Beyond so many seconds a case hangs.
-    fn most_seconds(&self) -> f64 {
-        1.0
-    }
-
+    pub cost: u64,
     /// The least share of the cases that must have been [taken](Seen::Taken): where nearly all
     /// are refused, nothing behind the refusal is tried.
-    fn least_taken(&self) -> f64 {
-        0.01
+    pub least_taken: f64,
+    /// Good files, of which damaged ones are made.
+    pub corpus: Vec<String>,
+    /// Makes the input of a case.
+    pub input: Box<dyn Fn(&mut Random) -> Input>,
+    /// Tries it, and says in a line what is wrong; a panic is wrong as well.
+    pub check: Box<dyn Fn(&Input) -> Result<Outcome, String>>,
+}
+
+impl Target {
+    /// A target whose cases cost little, and of which a few at least are taken.
+    pub fn new(
+        name: &'static str,
+        input: impl Fn(&mut Random) -> Input + 'static,
+        check: impl Fn(&Input) -> Result<Outcome, String> + 'static,
+    ) -> Self {
+        let (input, check) = (Box::new(input), Box::new(check));
+        Self { name, cost: 1, least_taken: 0.01, corpus: Vec::new(), input, check }
     }
 
-    /// The input of a case.
-    fn input(&self, random: &mut Random) -> Input;
-
-    /// Tries it.
-    ///
-    /// # Errors
-    /// What is wrong, in a line; a panic is wrong as well.
-    fn check(&self, input: &Input) -> Result<Outcome, String>;
+    /// Seconds beyond which a case hangs.
+    pub fn most_seconds(&self) -> f64 {
+        20.0 * (self.cost as f64).min(30.0)
+    }
 }
 
 /// The input of a case: texts with the names of the files that they would be in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input(pub Vec<Part>);
 
-/// One of the texts.
+/// One text of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// As of a file.
+    /// Name of the file.
     pub name: String,
     /// What would be in it.
     pub text: String,
 }
 
 impl Input {
-    /// Of one text.
+    /// An input of one text.
     pub fn of(name: &str, text: String) -> Self {
         Self(vec![Part::new(name, text)])
     }
@@ -82,39 +82,48 @@ impl Part {
 pub struct Outcome {
     /// Whether the input was taken.
     pub seen: Seen,
-    /// Promises that hold of a share of all cases, such as intervals: which, and of how many parts
-    /// of this case they held.
-    pub held: Vec<Held>,
+    /// Promises that hold in a share of all cases, such as intervals: how often they held in this.
+    pub held: Vec<PromiseCount>,
 }
 
 /// Whether an input was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// It was, and what came of it is right.
+    /// Taken, and what came of it is right.
     Taken,
-    /// It was refused with an error.
+    /// Refused with an error.
     Refused,
 }
 
 /// How often a promise was kept in a case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct PromiseCount {
     /// What is promised.
     pub promise: String,
-    /// In which share of all.
-    pub share: f64,
-    /// In which share it is known to hold, below which it is a finding: the same, but for known
-    /// weaknesses.
+    /// The share of all below which it is a finding: what is promised, or less where a weakness
+    /// is known.
     pub least: f64,
     /// How often it was kept.
     pub kept: u32,
-    /// Of so many.
+    /// How often it was made.
     pub of: u32,
 }
 
 impl From<Seen> for Outcome {
     fn from(seen: Seen) -> Self {
         Self { seen, held: Vec::new() }
+    }
+}
+
+/// What a reader did, `wrong` saying what is wrong with what was read.
+pub fn judged<T>(
+    result: mmgp::Result<T>,
+    source: &Source,
+    wrong: impl FnOnce(T) -> Option<String>,
+) -> Result<Outcome, String> {
+    match result {
+        Err(error) => refused(&error, source),
+        Ok(value) => wrong(value).map_or(Ok(Seen::Taken.into()), Err),
     }
 }
 
@@ -141,3 +150,17 @@ pub fn refused(error: &Error, source: &Source) -> Result<Outcome, String> {
 
 /// Characters of a message: what is quoted in one is shortened.
 const MOST_OF_A_MESSAGE: usize = 3000;
+
+/// What is wrong where what was written is not read back as the same.
+pub fn read_otherwise<T: PartialEq>(
+    again: mmgp::Result<T>,
+    expected: &T,
+    name: &str,
+    text: &str,
+) -> Option<String> {
+    match again {
+        Ok(again) if again == *expected => None,
+        Ok(_) => Some(format!("{name} is read otherwise: {text:?}")),
+        Err(error) => Some(format!("{name} is not read: {error}: {text:?}")),
+    }
+}

@@ -14,77 +14,40 @@ use crate::random::Random;
 use crate::target::{Input, Outcome, Seen, Target, refused};
 
 /// The targets.
-pub fn targets() -> Vec<Box<dyn Target>> {
+pub fn targets() -> Vec<Target> {
     vec![
-        Box::new(Argument {
-            name: "likelihood-model",
-            seeds: &[
+        argument(
+            "likelihood-model",
+            &[
                 "GTR{1.2,3.5,0.8,0.9,4.1,1}+F{0.3,0.22,0.18,0.3}+G4{0.5}",
                 "HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}",
                 "JC69+G{1}",
                 "hky85{1e-3}",
             ],
-            words: &["JC", "GTR", "+F", "+G4", "{", "}", "0.25,0.25,0.25,0.25", "1e-300", "1e300"],
-            check: notation,
-        }),
-        Box::new(Argument {
-            name: "where",
-            seeds: &[
+            "JC¦GTR¦+F¦+G4¦{¦}¦0.25,0.25,0.25,0.25¦1e-300¦1e300",
+            notation,
+        ),
+        argument(
+            "where",
+            &[
                 "m*p <= cores && m % 2 == 0",
                 "!(m > 4) || (p & 1) == 0 and not nodes < 3",
                 "-m + 2*-(p - 3)/4 != 1e3 % 7",
                 "m >= 2 && m <= 8 && p == 1 || m*p == 16",
             ],
-            words: &[
-                "m",
-                "p",
-                "nodes",
-                "cores",
-                "&&",
-                "||",
-                "!",
-                "==",
-                "<=",
-                "%",
-                "(",
-                ")",
-                "-",
-                "1e308",
-                "0",
-                "and",
-                "or",
-                "not",
-                "min(m,p)",
-                "max(",
-                "log2(m)",
-                "sqrt(p)",
-                "ceil(m/p)",
-                "^",
-                "**",
-            ],
-            check: condition,
-        }),
-        Box::new(Argument {
-            name: "columns",
-            seeds: &["m=ranks,p=threads,time=elapsed_ms", "time = t us , repetition=run", "m=a"],
-            words: &[
-                "m=",
-                "p=",
-                "time=",
-                "repetition=",
-                ",",
-                "=",
-                "_ns",
-                "_min",
-                "\u{b5}s",
-                "m",
-                "time_s",
-            ],
-            check: columns,
-        }),
-        Box::new(Argument {
-            name: "names",
-            seeds: &[
+            "m¦p¦nodes¦cores¦&&¦||¦!¦==¦<=¦%¦(¦)¦-¦1e308¦0¦and¦or¦not¦min(m,p)¦max(¦log2(m)¦sqrt(p)¦\
+                ceil(m/p)¦^¦**",
+            condition,
+        ),
+        argument(
+            "columns",
+            &["m=ranks,p=threads,time=elapsed_ms", "time = t us , repetition=run", "m=a"],
+            "m=¦p=¦time=¦repetition=¦,¦=¦_ns¦_min¦\u{b5}s¦m¦time_s",
+            columns,
+        ),
+        argument(
+            "names",
+            &[
                 "mgps",
                 "edtlp-llp:own",
                 "c-header",
@@ -93,53 +56,28 @@ pub fn targets() -> Vec<Box<dyn Target>> {
                 "llp-3",
                 "amdahl-2",
             ],
-            words: &[
-                "edtlp",
-                "llp",
-                "oracle",
-                ":",
-                "-3",
-                "-4294967296",
-                "-0",
-                "-N",
-                "json",
-                "usl",
-                "refined",
-            ],
-            check: names,
-        }),
+            "edtlp¦llp¦oracle¦:¦-3¦-4294967296¦-0¦-N¦json¦usl¦refined",
+            names,
+        ),
     ]
 }
 
-/// An argument of the command line.
-struct Argument {
+/// An argument of the command line, which is refused with what was expected, or sane.
+fn argument(
     name: &'static str,
     seeds: &'static [&'static str],
-    words: &'static [&'static str],
+    words: &'static str,
     check: fn(&Source) -> Result<Outcome, String>,
-}
-
-impl Target for Argument {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn about(&self) -> &'static str {
-        "refused with what was expected, or sane"
-    }
-
-    fn input(&self, random: &mut Random) -> Input {
+) -> Target {
+    let input = move |random: &mut Random| {
         if random.happens(0.3) {
             let count = 1 + random.below(12);
-            let words = (0..count).map(|_| random.one_of(self.words));
+            let words = (0..count).map(|_| random.word(words));
             return Input::of("argument", words.collect::<Vec<_>>().join(" "));
         }
-        Input::of("argument", damaged(random, self.seeds, Format::Text, self.words))
-    }
-
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
-        (self.check)(&input.first())
-    }
+        Input::of("argument", damaged(random, seeds, Format::Text, words))
+    };
+    Target::new(name, input, move |input| check(&input.first()))
 }
 
 /// Frequencies that add up to 1, probabilities of every branch.

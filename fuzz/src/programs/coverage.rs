@@ -6,8 +6,8 @@ use mmgp::decide::Ranking;
 use mmgp::models::Parameters;
 use mmgp::models::parameters::{Estimate, OverM, Table, Terms};
 
-use super::measured::time;
-use crate::target::{Held, Input};
+use super::input::time;
+use crate::target::{Input, PromiseCount};
 
 /// All promises are of this share.
 const SHARE: f64 = 0.95;
@@ -30,7 +30,7 @@ fn measured_by(input: &Input) -> &'static str {
 
 /// 95 % of the intervals of terms hold their truth. A sum that the data could not split is no
 /// term, and one whose error is not known promises nothing.
-pub fn of_terms(input: &Input, truth: &Parameters, fitted: &Parameters) -> Vec<Held> {
+pub fn of_terms(input: &Input, truth: &Parameters, fitted: &Parameters) -> Vec<PromiseCount> {
     if truth.refinements.is_some() {
         // The terms of another model are not those of equation 11.
         return Vec::new();
@@ -61,7 +61,7 @@ pub fn of_terms(input: &Input, truth: &Parameters, fitted: &Parameters) -> Vec<H
         let promise = format!("95 % intervals of {term}, by {by}{form}");
         let is_known_weakness = !is_linear(truth) && by != "runs" && term == "alpha";
         let least = if is_known_weakness { OF_NO_FORM } else { SHARE };
-        Held { promise, share: SHARE, least, kept, of }
+        PromiseCount { promise, least, kept, of }
     };
     by_term.into_iter().map(held).collect()
 }
@@ -94,7 +94,7 @@ fn as_known(input: &Input, truth: &Parameters) -> Terms {
 
 /// 95 % of the intervals of times hold the true time, and with 95 % the choice costs no more than
 /// it says.
-pub fn of_times(input: &Input, truth: &Parameters, ranking: &Ranking) -> Vec<Held> {
+pub fn of_times(input: &Input, truth: &Parameters, ranking: &Ranking) -> Vec<PromiseCount> {
     let by = measured_by(input);
     let mut held: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     let mut count = |of: &'static str, is_kept: bool| {
@@ -122,7 +122,7 @@ pub fn of_times(input: &Input, truth: &Parameters, ranking: &Ranking) -> Vec<Hel
     let held = held.into_iter().map(|(of, (kept, all))| {
         let is_beyond_a_cliff = truth.refinements.is_some() && of.contains("beyond");
         let least = if is_beyond_a_cliff { BEYOND_A_CLIFF } else { SHARE };
-        Held { promise: format!("95 % {of}, by {by}"), share: SHARE, least, kept, of: all }
+        PromiseCount { promise: format!("95 % {of}, by {by}"), least, kept, of: all }
     });
     held.collect()
 }

@@ -9,18 +9,19 @@ use mmgp::models::sensitivity::Entry;
 use mmgp::report::{Study, page};
 use mmgp::table::Source;
 
+use crate::target::read_otherwise;
+
 /// Numbers are finite, a slowdown slows down, and every format holds the same.
 pub fn check(parameters: &Parameters) -> Result<(), String> {
     numbers(parameters)?;
-    for (name, text) in
-        [("x.toml", parameters.to_toml()), ("x.json", Export::Json.write(parameters))]
-    {
-        match Parameters::read(&Source::new(name, &text)) {
-            Ok(again) if again == *parameters => {}
-            Ok(_) => return Err(format!("{name} is read otherwise: {text:?}")),
-            Err(error) => return Err(format!("{name} is not read: {error}: {text:?}")),
-        }
+    let text = parameters.to_toml();
+    let again = Parameters::read(&Source::new("x.toml", &text));
+    if let Some(wrong) = read_otherwise(again, parameters, "x.toml", &text) {
+        return Err(wrong);
     }
+    let text = Export::Json.write(parameters);
+    let read = serde_json::from_str::<serde_json::Value>(&text);
+    read.map_err(|error| format!("no JSON is written: {error}: {text:?}"))?;
     for &target in Export::ALL {
         let text = target.write(parameters);
         if !text.ends_with('\n') {
