@@ -11,7 +11,6 @@ use super::output::json;
 use super::{Cli, input};
 use crate::error::Result;
 use crate::report::provenance::InputFile;
-use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// What results are of.
@@ -80,7 +79,7 @@ impl Identity {
     pub fn read(path: &Path) -> Result<Self> {
         let source = Source::read(path)?;
         serde_json::from_str(&source.text)
-            .map_err(|error| mistake(&source, &source.text, &error, "what an earlier run wrote"))
+            .map_err(|error| source.json_error(&source.text, &error, "what an earlier run wrote"))
     }
 
     /// Writes it down.

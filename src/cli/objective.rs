@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Mapping;
 use crate::error::{Error, Result};
-use crate::intake::{Captured, Measurand};
+use crate::intake::{CapturedQuantity, Measurand};
 use crate::objective::Objective;
 use crate::quantity::{Direction, Quantity};
 use crate::table::csv;
@@ -59,7 +59,8 @@ impl ObjectiveArguments {
     /// [`Error::OutOfRange`] for a name that nothing captures; as [`Measurand::parse`].
     pub fn measurand(&self, captured: &[&str]) -> Result<Option<Measurand>> {
         let Some(text) = self.captured() else { return Ok(None) };
-        let captured: Vec<Captured> = captured.iter().map(|name| Captured::named(name)).collect();
+        let captured: Vec<CapturedQuantity> =
+            captured.iter().map(|name| CapturedQuantity::named(name)).collect();
         let measurand = Measurand::parse(text, &captured);
         measurand.map(Some).map_err(|error| match error {
             Error::OutOfRange { found, expected, .. } => Error::out_of_range(

@@ -5,7 +5,6 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::table::Source;
-use crate::table::json::mistake;
 
 /// What made the files of a study, and of what. `study` leaves it in `study.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -36,7 +35,7 @@ impl Provenance {
     pub fn read(source: &Source) -> Result<Self> {
         let expected = "what `mmgp study` says of itself, as JSON";
         serde_json::from_str(&source.text)
-            .map_err(|error| mistake(source, &source.text, &error, expected))
+            .map_err(|error| source.json_error(&source.text, &error, expected))
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Order {
     pub factors: BTreeMap<String, String>,
     /// Counts the attempts at this configuration that are timed, from 1; of a warm-up 0.
     pub repetition: u32,
-    /// After this time it is stopped \[s\].
+    /// Time after which it is stopped \[s\].
     pub limit: Option<Seconds>,
 }
 
@@ -37,15 +37,15 @@ impl Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It ran to its end and its time is known.
+    /// The run came to its end and its time is known.
     Ok,
-    /// It ended with an error, or could not be started.
+    /// The run ended with an error, or could not be started.
     Failed,
-    /// It was stopped at its limit: its time is longer.
+    /// The run was stopped at its limit: its time is longer.
     Timeout,
-    /// It ended well, and its output does not say what it should.
+    /// The run ended well, and its output does not say what it should.
     Wrong,
-    /// It was stopped because everything was: it says nothing of the configuration.
+    /// The run was stopped because everything was: it says nothing of the configuration.
     Interrupted,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Status {
 pub struct Attempt {
     /// Which order it answers.
     pub id: u64,
-    /// Its place among all attempts, in the order in which they ended, from 1.
+    /// Place among all attempts, in the order in which they ended, from 1.
     #[serde(default)]
     pub order: u64,
     /// The command with all placeholders filled in; none where somebody else ran it.
@@ -88,7 +88,7 @@ pub struct Attempt {
     /// Values of further factors, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, String>,
-    /// As in [`Order::repetition`].
+    /// Number among the timed attempts at this configuration, from 1; of a warm-up 0.
     pub repetition: u32,
     /// How it ended.
     pub status: Status,
@@ -98,9 +98,9 @@ pub struct Attempt {
     /// The first line that it printed as programs do that fail, of one that is `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,
-    /// From its start to its end \[s\].
+    /// Time from its start to its end \[s\].
     pub wall_s: Option<f64>,
-    /// After this it was to be stopped \[s\]: the bound below the time of one that was.
+    /// Time after which it was to be stopped \[s\]: the bound below the time of one that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
     /// The time that counts, of one that is `ok`, or what stands for it: that of a unit of work where it
@@ -121,10 +121,10 @@ pub struct Attempt {
     /// What was captured from its output, by name; its time as `time_s` where that does not count itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub captured: BTreeMap<String, f64>,
-    /// Where the time comes from: `wall`, `output`, `json`, `told`.
+    /// Source of the time: `wall`, `output`, `json`, `told`.
     #[serde(default)]
     pub time_source: String,
-    /// Its exit status.
+    /// Exit status.
     #[serde(default)]
     pub exit: Option<i32>,
     /// The signal that ended it.
@@ -142,7 +142,7 @@ pub struct Attempt {
     /// The computer that started it.
     #[serde(default)]
     pub host: String,
-    /// Its load over the last minute, before the start.
+    /// Load of that computer over the last minute, before the start.
     #[serde(default)]
     pub load: Option<f64>,
 }

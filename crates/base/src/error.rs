@@ -246,9 +246,37 @@ impl Error {
     ) -> Self {
         Self::OutOfRange { name, found: found.into(), expected: expected.into() }
     }
+
+    /// A name that is none of the known ones.
+    pub fn unknown_name(
+        kind: &'static str,
+        name: impl Into<String>,
+        known: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let known = known.into_iter().map(Into::into).collect();
+        Self::UnknownName { kind, name: name.into(), known }
+    }
+
+    /// Data that cannot answer the question: where they are from, what they hold, and what to measure.
+    pub fn too_little(
+        file: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self::TooLittleData { file: file.into(), found: found.into(), advice: advice.into() }
+    }
+
+    /// What can be understood in several ways or in none, with what would make it clear.
+    pub fn ambiguous(
+        file: impl Into<String>,
+        found: impl Into<String>,
+        answers: Vec<Answer>,
+    ) -> Self {
+        Self::Ambiguous { file: file.into(), found: found.into(), answers }
+    }
 }
 
-/// As `min_m 3 and max_p 4`.
+/// Constraints in words: `min_m 3 and max_p 4`.
 fn named(constraints: &[(&str, String)]) -> String {
     let named = constraints.iter().map(|(name, value)| format!("{name} {}", shortened(value)));
     named.collect::<Vec<_>>().join(" and ")

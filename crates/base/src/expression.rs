@@ -4,9 +4,8 @@
 //! can be said here, and a condition is to be told from a number before it is used.
 
 mod parser;
-mod tokens;
 
-use tokens::{Token, tokens};
+use parser::{Token, tokens};
 
 /// A number or a condition over variables.
 #[derive(Debug, Clone)]
@@ -18,11 +17,11 @@ pub struct Expression {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Number(f64),
-    /// By its place among the variables.
+    /// A variable, by its place among all.
     Variable(usize),
-    /// On the last value.
+    /// A function of the last value.
     One(fn(f64) -> f64),
-    /// On the two last values.
+    /// An operator on the two last values.
     Two(Operator),
 }
 
@@ -40,9 +39,9 @@ pub enum Kind {
 /// The names that an expression may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'a> {
-    /// Those whose values come with each evaluation.
+    /// Names whose values come with each evaluation.
     pub variables: &'a [&'a str],
-    /// Those that stand for a number.
+    /// Names that stand for a number.
     pub constants: &'a [(String, f64)],
 }
 
@@ -73,7 +72,7 @@ impl Expression {
         Ok(Self { steps: parser::steps(text, kind, names)? })
     }
 
-    /// Its value where the variables have these; 1 and 0 for what is true and false.
+    /// The value where the variables have these; 1 and 0 for what is true and false.
     pub fn value(&self, variables: &[f64]) -> f64 {
         let mut values = [0.0; DEEPEST as usize];
         let mut more: Vec<f64>;

@@ -15,7 +15,7 @@ use crate::units::Seconds;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// Its time \[s\].
+    /// The time of a run \[s\].
     #[default]
     Time,
     /// A rate in this unit, of which more is better; what stands for the time is its inverse.
@@ -27,9 +27,9 @@ pub enum Quantity {
 /// Which numbers are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// As times.
+    /// Less is better, as of times.
     Least,
-    /// As rates.
+    /// More is better, as of rates.
     Most,
 }
 
@@ -72,7 +72,7 @@ impl Direction {
 }
 
 impl Quantity {
-    /// That of which less or more is better, in this unit.
+    /// The quantity of which less or more is better, in this unit.
     pub fn of(direction: Direction, unit: impl Into<String>) -> Self {
         match direction {
             Direction::Least => Self::Amount(unit.into()),
@@ -83,9 +83,9 @@ impl Quantity {
     /// The unit of what a user asks for: `J` of `energy [J]`, else the text itself.
     pub fn unit_said(objective: &str) -> &str {
         let (_, text) = Direction::said(objective);
-        let inner = text.strip_suffix(']').and_then(|text| text.split_once('['));
-        match inner {
-            Some((name, unit)) if !unit.contains(['[', ']']) && !name.trim().is_empty() => unit,
+        let is_name = |name: &str| !name.is_empty() && !name.contains(['[', ']']);
+        match with_unit(text) {
+            Some((name, unit)) if text.ends_with(']') && is_name(name) => unit,
             _ => text,
         }
     }
@@ -95,7 +95,7 @@ impl Quantity {
         *self == Self::Time
     }
 
-    /// Its unit where that is not seconds.
+    /// The unit, where that is not seconds.
     pub fn unit(&self) -> Option<&str> {
         match self {
             Self::Time => None,
@@ -207,6 +207,13 @@ impl Quantity {
             format!("{self}, as what they are held against"),
         ))
     }
+}
+
+/// A name and what stands in brackets behind it: `energy [J]`, `ranks (ms)`.
+pub fn with_unit(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim_end().strip_suffix([')', ']'])?;
+    let (name, unit) = inner.rsplit_once(['(', '['])?;
+    Some((name.trim(), unit.trim()))
 }
 
 impl fmt::Display for Quantity {

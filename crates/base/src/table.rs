@@ -11,28 +11,23 @@
 pub mod csv;
 mod device_trace;
 mod encoding;
-pub mod json;
-mod lines;
 mod lock;
 pub mod log;
-mod micro_benchmarks;
 mod part;
-mod place;
 pub mod records;
 mod streamed;
 pub mod toml;
 pub mod trace;
 
 pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
-pub use lines::{Lines, Loss};
-pub use lock::{FolderLock, Held, Lock};
-pub use micro_benchmarks::MicroBenchmarks;
-pub use place::place;
+pub use lock::{FolderLock, Holder, Lock};
+pub use log::{Lines, Loss};
+pub use records::MicroBenchmarks;
 pub use streamed::{StreamedFile, notes};
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +38,7 @@ use crate::error::{Error, Position, Result};
 pub struct Source {
     /// The file's name as the user gave it.
     pub name: String,
-    /// Its whole content.
+    /// The whole content.
     pub text: String,
     /// What the text was made from, where that was not UTF-8 as it stands: `gzip, UTF-16`.
     pub encoding: Option<String>,
@@ -80,19 +75,52 @@ impl Source {
             Err(error) => {
                 let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let before = String::from_utf8_lossy(valid);
-                Err(Error::Input {
-                    at: position(&name, &before, before.len()),
-                    found: format!("the byte 0x{:02x}", error.as_bytes()[valid.len()]),
-                    expected: "text encoded as UTF-8".into(),
-                })
+                let found = format!("the byte 0x{:02x}", error.as_bytes()[valid.len()]);
+                let source = Self::new(&name, &before);
+                Err(source.error(before.len(), found, "text encoded as UTF-8"))
             }
         }
     }
 
     /// Line and column of the byte at `offset`.
     pub fn position(&self, offset: usize) -> Position {
-        position(&self.name, &self.text, offset)
+        let before = &self.text[..self.text.floor_char_boundary(offset.min(self.text.len()))];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before[line_start..].trim_start_matches(BYTE_ORDER_MARK);
+        Position {
+            file: self.name.clone(),
+            line: before.matches('\n').count() as u64 + 1,
+            column: line.chars().count() as u64 + 1,
+        }
     }
+
+    /// The error that something else was expected at the byte at `offset`.
+    pub fn error(
+        &self,
+        offset: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Error {
+        let at = self.position(offset);
+        Error::Input { at, found: found.into(), expected: expected.into() }
+    }
+
+    /// The error that `part`, which is a part of the text, is not the JSON that was expected.
+    pub fn json_error(&self, part: &str, error: &serde_json::Error, expected: &str) -> Error {
+        let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let message = error.to_string();
+        let found = message.split(" at line ").next().unwrap_or_default();
+        self.error(start + json_offset(part, error), found, expected)
+    }
+}
+
+/// The byte of a text at which it is not the JSON that was expected.
+///
+/// `serde_json` counts a column in bytes, and the last of a line as 0 of the next.
+pub fn json_offset(text: &str, error: &serde_json::Error) -> usize {
+    let lines_before = error.line().saturating_sub(1);
+    let line: usize = text.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    line + error.column().saturating_sub(1)
 }
 
 /// The bytes of a file or of standard input, with what to call it.
@@ -118,20 +146,10 @@ fn standard_input() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn position(file: &str, text: &str, offset: usize) -> Position {
-    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Position {
-        file: file.to_string(),
-        line: before.matches('\n').count() as u64 + 1,
-        column: before[line_start..].trim_start_matches(BYTE_ORDER_MARK).chars().count() as u64 + 1,
-    }
-}
-
 /// What some editors put before a text; they do not count it as a character.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Held while a file takes its place or a log a line; whoever ends the process takes it first, so that no
+/// The lock that is held while a file takes its place or a log a line; whoever ends the process takes it first, so that no
 /// line is left half written.
 static WRITING: Mutex<()> = Mutex::new(());
 
@@ -233,6 +251,34 @@ pub fn remove_folder(path: &Path) -> Result<()> {
     }
 }
 
+/// Links to nothing that are followed from one to the next; as many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// The absolute path, free of links, of the file that `path` means, whether it exists or is about
+/// to; two paths mean one file where their places are equal. `None` of a device or a pipe, which
+/// keeps nothing that could be overwritten.
+pub fn place(path: &Path) -> Option<PathBuf> {
+    match fs::metadata(path) {
+        Ok(it) if !it.is_file() && !it.is_dir() => None,
+        _ => Some(place_after(path, MOST_LINKS)),
+    }
+}
+
+fn place_after(path: &Path, links: usize) -> PathBuf {
+    if let Ok(place) = fs::canonicalize(path) {
+        return place;
+    }
+    // A folder that does not exist yet has no links in it.
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+        return absolute;
+    };
+    match fs::read_link(path) {
+        Ok(target) if links > 0 => place_after(&folder.join(target), links - 1),
+        _ => place_after(folder, links).join(name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,5 +288,30 @@ mod tests {
         let source = Source::new("x.csv", "m,p\nµ,9\n");
         let at = source.position("m,p\nµ,".len());
         assert_eq!(at.to_string(), "x.csv:2:3");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_spelling_of_a_path_has_one_place() {
+        use std::os::unix::fs::symlink;
+        let folder = std::env::temp_dir().join(format!("mmgp-place-{}", std::process::id()));
+        fs::create_dir_all(folder.join("in")).expect("a folder");
+        fs::write(folder.join("file"), "").expect("a file");
+        symlink("file", folder.join("link")).expect("a link");
+        symlink("in", folder.join("linked")).expect("a link");
+        symlink("../new", folder.join("in/dangling")).expect("a link");
+        symlink("loop", folder.join("loop")).expect("a link");
+        let of = |path: &str| place(&folder.join(path)).expect("it is no device");
+        for same in ["./file", "in/../file", "link", "linked/../link"] {
+            assert_eq!(of(same), of("file"), "{same}");
+        }
+        for same in ["./new", "in/dangling", "linked/dangling"] {
+            assert_eq!(of(same), of("new"), "{same}");
+        }
+        assert_eq!(of("linked/none/a"), of("in/none/a"));
+        assert_ne!(of("in/file"), of("file"));
+        assert_ne!(of("loop"), of("file"));
+        assert_eq!(place(Path::new("/dev/null")), None);
+        fs::remove_dir_all(&folder).expect("it is removed");
     }
 }

@@ -9,7 +9,7 @@ pub trait Target {
     /// What comes of a run.
     type Ran;
 
-    /// Its name, as in `qs20`.
+    /// The name of the machine, as in `qs20`.
     fn name(&self) -> &str;
 
     /// What it is, for people.

@@ -12,7 +12,7 @@ use crate::apps::{Application, Ran};
 use crate::cli::{input::HOST, output::json};
 use crate::lists::{Order, rank_sequentially};
 #[cfg(unix)]
-use crate::native::list_ranking::{Measured, Settings, Spread};
+use crate::native::list_ranking::{RankingTimes, Settings, Spread};
 
 /// The program, to be run once.
 pub struct ListRankingOnce {
@@ -144,7 +144,7 @@ pub struct HostRanking {
 #[cfg(unix)]
 impl HostRanking {
     /// Of what was measured with these settings.
-    pub fn new(app: &'static str, settings: &Settings, measured: &Measured) -> Self {
+    pub fn new(app: &'static str, settings: &Settings, measured: &RankingTimes) -> Self {
         let Spread { median, least, most } = measured.time();
         let sequential = measured.of_sequential();
         Self {

@@ -13,7 +13,6 @@ use crate::cli::output::{Verbosity, progress};
 use crate::error::Result;
 use crate::measure::Shard;
 use crate::measure::threads::on_threads;
-use crate::table::json::mistake;
 use crate::table::{self, Lines, Loss, Source};
 
 /// A result in the file of those that are kept.
@@ -116,8 +115,8 @@ pub fn parse(source: &Source) -> Result<KeptLines> {
     let mut known = KeptLines::new();
     let expected = "a result as it was kept; --force discards all of them";
     for text in source.text.split_inclusive('\n') {
-        let line: Line =
-            serde_json::from_str(text).map_err(|error| mistake(source, text, &error, expected))?;
+        let line: Line = serde_json::from_str(text)
+            .map_err(|error| source.json_error(text, &error, expected))?;
         known.insert(line.of, line.is.get().into());
     }
     Ok(known)

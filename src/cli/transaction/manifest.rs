@@ -8,7 +8,6 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::identity::Identity;
 use crate::cli::output::json;
 use crate::error::{Error, Result, Warning};
-use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// A list of files, with what they are of.
@@ -69,7 +68,7 @@ impl Manifest {
         let expected = "what a command of mmgp says of its files";
         serde_json::from_str(&source.text)
             .map(Some)
-            .map_err(|error| mistake(&source, &source.text, &error, expected))
+            .map_err(|error| source.json_error(&source.text, &error, expected))
     }
 
     /// Writes it into a folder.

@@ -8,7 +8,6 @@ use crate::cli::identity::Identity;
 use crate::cli::output::json;
 use crate::error::{Error, Result};
 use crate::measure::Shard;
-use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// What says that all runs of a share are there.
@@ -52,7 +51,7 @@ impl FinishedShard {
         let source = Source::read(&path)?;
         let expected = "what a command with --shard wrote";
         let found: Self = serde_json::from_str(&source.text)
-            .map_err(|error| mistake(&source, &source.text, &error, expected))?;
+            .map_err(|error| source.json_error(&source.text, &error, expected))?;
         found.shard.parse::<Shard>().map(|_| found)
     }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::declare::Declared;
 use crate::error::{Error, Result};
 use crate::intake::{self, Comma};
-use crate::native::{self, Capture, Command, Pattern, Pin, Printed, TimeSource};
+use crate::native::{self, Capture, Command, Pattern, Pin, PrintedKind, TimeSource};
 use crate::tune::engine::{Discipline, Timeout};
 use crate::units::Seconds;
 
@@ -129,12 +129,12 @@ impl ProgramArguments {
         if let Some(check) = &self.check {
             native::check_pattern(check).map_err(|error| renamed(error, "--check"))?;
         }
-        let printed = |text: &Option<String>, printed: Printed, flag: &'static str| {
+        let printed = |text: &Option<String>, printed: PrintedKind, flag: &'static str| {
             let pattern = text.as_deref().map(|text| Pattern::new(text, printed));
             pattern.transpose().map_err(|error| renamed(error, flag))
         };
-        let time = printed(&self.time_from, Printed::Time, "--time-from")?;
-        let rate = printed(&self.rate_from, Printed::Rate, "--rate-from")?;
+        let time = printed(&self.time_from, PrintedKind::Time, "--time-from")?;
+        let rate = printed(&self.rate_from, PrintedKind::Rate, "--rate-from")?;
         let time = match (time.or(rate), &self.time_json) {
             (Some(pattern), _) => TimeSource::Output(pattern),
             (None, Some(path)) => TimeSource::Json(keys(path)?),

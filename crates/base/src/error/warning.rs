@@ -17,7 +17,7 @@ pub enum Warning {
         suggest(name, missing)
     )]
     UnknownColumn {
-        /// Where its header stands.
+        /// Place of its header.
         at: Position,
         /// The column's name.
         name: String,
@@ -38,9 +38,9 @@ pub enum Warning {
         count: u64,
         /// The line of the first.
         line: u64,
-        /// Its host threads.
+        /// Host threads.
         m: u32,
-        /// Its APUs for each of them.
+        /// APUs for each of them.
         p: u32,
         /// What says that it failed.
         why: String,
@@ -96,7 +96,7 @@ pub enum Warning {
         term: &'static str,
         /// The largest m in its table.
         last: u32,
-        /// Its part of the variance of the predicted time.
+        /// Part of that term in the variance of the predicted time.
         share: f64,
     },
     /// The first repetitions differ from the others.
@@ -164,7 +164,7 @@ pub enum Warning {
     },
 }
 
-/// As `1 run failed and was left out`.
+/// Runs that failed in words: `1 run failed and was left out`.
 fn left_out(count: u64) -> String {
     match count {
         1 => "1 run failed and was left out".into(),

@@ -15,9 +15,9 @@ use header::Header;
 pub trait Record: Sized {
     /// The columns that must be there, in the order in which they are written.
     const COLUMNS: &'static [&'static str];
-    /// Those of the columns that identify a row: no two rows may share all of them.
+    /// The columns that identify a row: no two rows may share all of them.
     const KEY_COLUMNS: &'static [&'static str];
-    /// Those of the columns that may be missing, with the text that is read instead. Where all
+    /// The columns that may be missing, with the text that is read instead. Where all
     /// rows have that text, the column is not written.
     const OPTIONAL: &'static [(&'static str, &'static str)] = &[];
     /// The values of [`Self::KEY_COLUMNS`].
@@ -86,9 +86,9 @@ pub struct Reader<'a> {
 
 /// A column that is read.
 pub(super) struct Column<'a> {
-    /// Its name in the file.
+    /// Name in the file.
     name: &'a str,
-    /// Where it stands in a record; beyond the record where it is missing.
+    /// Place in a record; beyond the record where it is missing.
     index: usize,
     /// What is read where it is missing; of one that must be there, nothing.
     default: &'static str,
@@ -96,7 +96,7 @@ pub(super) struct Column<'a> {
 
 /// A column that is sought in a header.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ColumnRequest<'a> {
     pub name: &'a str,
     /// What is read where it is missing, if it may be.
     pub default: Option<&'static str>,
@@ -111,8 +111,8 @@ impl<'a> Reader<'a> {
         optional: &[(&'static str, &'static str)],
     ) -> Result<Self> {
         let default = |name| optional.iter().find(|it| it.0 == name).map(|it| it.1);
-        let wanted: Vec<Wanted<'a>> =
-            columns.iter().map(|&name| Wanted { name, default: default(name) }).collect();
+        let wanted: Vec<ColumnRequest<'a>> =
+            columns.iter().map(|&name| ColumnRequest { name, default: default(name) }).collect();
         let separator = header::separator(&source.text);
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
@@ -123,11 +123,8 @@ impl<'a> Reader<'a> {
             .from_reader(source.text.as_bytes());
         let mut record = ByteRecord::new();
         if !read_record(&mut reader, source, &mut record) {
-            return Err(Error::Input {
-                at: source.position(source.text.len()),
-                found: "an empty file".into(),
-                expected: format!("a header with the columns {}", columns.join(", ")),
-            });
+            let expected = format!("a header with the columns {}", columns.join(", "));
+            return Err(source.error(source.text.len(), "an empty file", expected));
         }
         let header = Header::new(source, separator, record);
         let columns = header.columns(&wanted)?;
@@ -156,11 +153,7 @@ impl<'a> Reader<'a> {
     /// The error for a file that has a header and nothing else.
     pub fn no_rows(&self) -> Error {
         let source = self.header.source;
-        Error::Input {
-            at: source.position(source.text.len()),
-            found: "no rows".into(),
-            expected: "at least one row below the header".into(),
-        }
+        source.error(source.text.len(), "no rows", "at least one row below the header")
     }
 }
 
@@ -239,7 +232,7 @@ impl Row<'_> {
         Ok(self.text(column).to_string())
     }
 
-    /// As [`Self::field_error`], for a number, which may have the comma of another language.
+    /// The error for a field that is not the number that was expected; it may have the comma of another language.
     fn number_error(&self, column: usize, expected: &str) -> Error {
         let (before, after) = self.text(column).split_once(',').unwrap_or_default();
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -275,12 +268,12 @@ impl Row<'_> {
         self.error(first, format!("a second row for {}", values.join(", ")), "one row for each")
     }
 
-    /// Where the field with that index in the file begins.
+    /// The place at which the field with that index in the file begins.
     fn position(&self, index: usize) -> Position {
         self.header.positions(self.record, &[index]).next().expect("invariant: each has a place")
     }
 
-    /// Where the field of a column begins.
+    /// The place at which the field of a column begins.
     pub fn position_of(&self, column: usize) -> Position {
         self.position(self.columns[column].index)
     }

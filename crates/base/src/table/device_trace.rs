@@ -6,10 +6,11 @@
 //! bytes and its events say.
 
 mod chrome;
-mod gathered;
+
 mod names;
 #[cfg(feature = "nsys")]
 mod nsys;
+mod recording;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -22,9 +23,9 @@ use crate::error::{Error, Result, Warning};
 /// no format has finer ones, so sums are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins \[fs\].
+    /// Begin \[fs\].
     pub start_fs: i128,
-    /// Where it ends, not before it begins \[fs\].
+    /// End, not before the begin \[fs\].
     pub end_fs: i128,
 }
 
@@ -42,7 +43,7 @@ pub struct Activity {
 /// An off-load: what the host did to have a device work, once, however much that was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
-    /// From the decision until the device works or, where that is later, the host goes on. Of a
+    /// Time from the decision until the device works or, where that is later, the host goes on. Of a
     /// launch that the trace does not show, nothing but the moment at which the device began.
     pub when: Stretch,
     /// How much of it, from its begin, the host spent in the call; nothing where the host is known
@@ -57,7 +58,7 @@ pub struct Launch {
 pub struct DeviceTrace {
     /// The file.
     pub file: String,
-    /// From the first to the last thing that the profiler recorded of the host or a device.
+    /// Time from the first to the last thing that the profiler recorded of the host or a device.
     pub window: Stretch,
     /// Names of the off-loaded functions, without arguments of templates and functions.
     pub functions: Vec<String>,

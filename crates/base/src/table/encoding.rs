@@ -5,7 +5,7 @@ use std::io::Read as _;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::Source;
-use crate::error::{Error, Position, Result};
+use crate::error::Result;
 
 /// A way to compress, by the bytes that such a file begins with.
 struct Compression {
@@ -36,10 +36,9 @@ fn xz(mut bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 pub(super) fn decoded(name: String, mut bytes: Vec<u8>) -> Result<Source> {
     let mut steps = Vec::new();
     if let Some(compression) = COMPRESSIONS.iter().find(|it| bytes.starts_with(it.magic)) {
-        bytes = (compression.expand)(&bytes).map_err(|error| Error::Input {
-            at: Position { file: name.clone(), line: 1, column: 1 },
-            found: format!("{} that cannot be expanded ({error})", compression.name),
-            expected: "a whole file".into(),
+        bytes = (compression.expand)(&bytes).map_err(|error| {
+            let found = format!("{} that cannot be expanded ({error})", compression.name);
+            Source::new(&name, "").error(0, found, "a whole file")
         })?;
         steps.push(compression.name);
     }

@@ -15,17 +15,17 @@ pub struct Lock {
 
 /// Who holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
-    /// This process does.
+pub enum Holder {
+    /// This process holds it.
     ByUs,
-    /// Another does.
+    /// Another process holds it.
     ByAnother,
     /// Some file systems of clusters have no locks.
     Unknown,
 }
 
 impl Lock {
-    /// Of a file, which is made where there is none.
+    /// The lock of a file, which is made where there is none.
     ///
     /// # Errors
     /// [`Error::Write`].
@@ -48,12 +48,12 @@ impl Lock {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn take(&mut self) -> Result<Held> {
+    pub fn take(&mut self) -> Result<Holder> {
         match self.file.try_lock() {
-            Ok(()) => Ok(Held::ByUs),
-            Err(TryLockError::WouldBlock) => Ok(Held::ByAnother),
+            Ok(()) => Ok(Holder::ByUs),
+            Err(TryLockError::WouldBlock) => Ok(Holder::ByAnother),
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                Ok(Held::Unknown)
+                Ok(Holder::Unknown)
             }
             Err(TryLockError::Error(source)) => Err(failed(&self.path, source)),
         }
@@ -66,7 +66,7 @@ pub struct FolderLock {
     lock: Lock,
 }
 
-/// Its name.
+/// The name.
 const RUNNING: &str = ".running";
 
 impl FolderLock {
@@ -79,7 +79,7 @@ impl FolderLock {
         let path = folder.join(RUNNING);
         loop {
             let mut lock = Lock::new(&path)?;
-            if lock.take()? == Held::ByAnother {
+            if lock.take()? == Holder::ByAnother {
                 return Err(Error::InUse { file: path });
             }
             if lock.is_in_place() {

@@ -50,15 +50,9 @@ macro_rules! record {
     };
 }
 
-mod messages;
-mod sweep;
-mod threads;
-mod wavefront;
+mod programs;
 
-pub use messages::MessageTime;
-pub use sweep::{ScalingRow, WavefrontChoice};
-pub use threads::{ThreadChoice, ThreadRun};
-pub use wavefront::{BlockRun, MessageRun};
+pub use programs::*;
 
 record! {
     /// A row of `alpha.csv`: time until all of `processes` concurrent matrix products are done.
@@ -69,7 +63,7 @@ record! {
         processes: u32 = count(1),
         /// Which repetition of the same measurement.
         repetition: u32 = count(1),
-        /// Until the last of them was done \[s\].
+        /// Time until the last of them was done \[s\].
         time_s: f64 = seconds(),
     }
 }
@@ -182,7 +176,7 @@ record! {
         bytes: u64 = large_count(1),
         /// Which repetition of the same measurement.
         repetition: u32 = count(1),
-        /// Until the last of them was done \[s\].
+        /// Time until the last of them was done \[s\].
         time_s: f64 = seconds(),
     }
 }
@@ -313,7 +307,7 @@ record! {
         tasks: u32 = count(1),
         /// APUs of each worker.
         spes_per_task: u32 = count(1),
-        /// From the start to the end of the last task \[s\].
+        /// Time from the start to the end of the last task \[s\].
         time_s: f64 = seconds(),
         /// How much of the time the workers' APUs were busy, in the mean \[%\].
         apu_busy_percent: f64 = number(),
@@ -340,17 +334,17 @@ record! {
         time_s: f64 = seconds(),
         /// Between off-loads: the host's code, collectives, and waiting for a hardware thread \[s\].
         host_s: f64 = seconds(),
-        /// In off-loads, starting APUs and collecting them \[s\].
+        /// Time in off-loads, starting APUs and collecting them \[s\].
         start_s: f64 = seconds(),
-        /// In off-loads, APUs in loops that several can share, as a mean over those of a process
+        /// Time of APUs in off-loads, in loops that several can share, as a mean over those of a process
         /// \[s\].
         apu_shared_s: f64 = seconds(),
-        /// In off-loads, APUs in everything else, as a mean over those of a process \[s\].
+        /// Time of APUs in off-loads, in everything else, as a mean over those of a process \[s\].
         apu_serial_s: f64 = seconds(),
         /// The rest of off-loads: signals on their way, APUs that wait for the slowest, the process
         /// waiting for a hardware thread \[s\].
         wait_s: f64 = seconds(),
-        /// Before the first host code and after the last: of tasks, waiting for the other processes
+        /// Time before the first host code and after the last: of tasks, waiting for the other processes
         /// to end \[s\].
         idle_s: f64 = seconds(),
     }
@@ -361,7 +355,7 @@ record! {
     MachineFigure by (figure: String) {
         /// What it is about: `spu`, `dma`, `eib`, `signals`, `ppe`, `linux`, `mpi`.
         group: String = word(),
-        /// Its name: the program that measures it, and what that is told.
+        /// Name: the program that measures it, and what that is told.
         figure: String = word(),
         /// What it is, in a few words.
         what: String = word(),
@@ -381,12 +375,12 @@ record! {
         basis: String = word(),
         /// What was found out: figures of one fact follow from one another.
         fact: String = word(),
-        /// Those constants, with blanks between.
+        /// Names of those constants, with blanks between.
         constants: String = phrase(),
         /// Whether the figure was published so: `yes`; `derived` from what was; `no`, as it is
         /// remembered and its source was not at hand; `disputed`, as other figures contradict it.
         confirmed: String = word(),
-        /// Where it was published.
+        /// Place of its publication.
         source: String = word(),
         /// What has to be said beside it.
         remark: String = phrase(),

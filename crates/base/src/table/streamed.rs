@@ -14,16 +14,16 @@ use crate::error::{Error, Result, Warning};
 /// the owner of what was there. One that is discarded, dropped, or interrupted
 /// ([`super::exit_between_writes`]) leaves nothing.
 pub struct StreamedFile {
-    /// As the user named it.
+    /// Path as the user named it.
     path: PathBuf,
     /// The place that it takes; `None` for a device or a pipe, which is written as it comes.
-    place: Option<Place>,
+    place: Option<Destination>,
     /// Absent once the file is committed or discarded.
     out: Option<BufWriter<File>>,
 }
 
-/// Where a file goes.
-struct Place {
+/// The place that a file takes.
+struct Destination {
     /// Free of links in its last step.
     target: PathBuf,
     part: Part,
@@ -54,7 +54,7 @@ impl StreamedFile {
         };
         match prepared() {
             Ok(file) => {
-                let place = Some(Place { target, part });
+                let place = Some(Destination { target, part });
                 Ok(Self { path: path.into(), place, out: Some(BufWriter::new(file)) })
             }
             Err(error) => {
@@ -91,7 +91,7 @@ impl StreamedFile {
     }
 }
 
-impl Place {
+impl Destination {
     fn take(&self) -> io::Result<()> {
         {
             let _writing = writing();

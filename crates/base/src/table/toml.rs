@@ -17,11 +17,10 @@ impl<'a> Document<'a> {
     pub fn parse(source: &'a Source) -> Result<Self> {
         match DeTable::parse(&source.text) {
             Ok(root) => Ok(Self { source, root }),
-            Err(error) => Err(Error::Input {
-                at: source.position(error.span().map_or(0, |span| span.start)),
-                found: error.message().trim().to_string(),
-                expected: "TOML".into(),
-            }),
+            Err(error) => {
+                let start = error.span().map_or(0, |span| span.start);
+                Err(source.error(start, error.message().trim(), "TOML"))
+            }
         }
     }
 
@@ -45,7 +44,7 @@ impl<'d> Table<'d> {
         &self.name
     }
 
-    /// Its keys, in alphabetical order.
+    /// The keys, in alphabetical order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(|key| key.get_ref().as_ref())
     }
@@ -55,7 +54,7 @@ impl<'d> Table<'d> {
         Error::Input { at: self.position(key), found: found.into(), expected: expected.into() }
     }
 
-    /// Where the value of `key` stands.
+    /// The place of the value of `key`.
     pub fn position(&self, key: &str) -> Position {
         let start = self.entries.get(key).map_or(self.start, |value| value.span().start);
         self.source.position(start)
@@ -188,10 +187,8 @@ impl<'d> Table<'d> {
             return Err(self.wrong(key, value.get_ref(), expected));
         };
         let read = |value: &Spanned<DeValue<'_>>| {
-            item(value.get_ref()).ok_or_else(|| Error::Input {
-                at: self.source.position(value.span().start),
-                found: describe(value.get_ref()),
-                expected: expected.to_string(),
+            item(value.get_ref()).ok_or_else(|| {
+                self.source.error(value.span().start, describe(value.get_ref()), expected)
             })
         };
         items.iter().map(read).collect::<Result<_>>().map(Some)
@@ -202,8 +199,7 @@ impl<'d> Table<'d> {
     }
 
     fn missing(&self, key: &str, expected: &str) -> Error {
-        let found = format!("no value for {:?}", self.path(key));
-        Error::Input { at: self.source.position(self.start), found, expected: expected.into() }
+        self.source.error(self.start, format!("no value for {:?}", self.path(key)), expected)
     }
 
     fn wrong(&self, key: &str, value: &DeValue<'_>, expected: &str) -> Error {

@@ -1,15 +1,16 @@
 //! Traces in the trace-event format of Chrome, as `mmgp emulate --trace` writes them: read event by
 //! event, keeping nothing but spans.
 
-pub(super) mod events;
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::Source;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A trace: spans of time on tracks.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,10 +24,10 @@ pub struct Trace {
 /// A time line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
-    /// Its name; `thread 7` where the file has none. Where several tracks share one, the name of
+    /// Name of the track; `thread 7` where the file has none. Where several tracks share one, the name of
     /// its process stands before it.
     pub name: String,
-    /// In the order of the file.
+    /// Spans in the order of the file.
     pub spans: Vec<Span>,
 }
 
@@ -45,20 +46,20 @@ pub struct Span {
 const MOST_CATEGORIES: usize = 256;
 
 /// Process and thread of a trace.
-type Place = (u64, u64);
+type TrackId = (u64, u64);
 
 /// What the file says so far.
 #[derive(Default)]
-struct Reading {
+struct TraceReader {
     categories: Vec<String>,
-    spans: BTreeMap<Place, Vec<Span>>,
-    threads: BTreeMap<Place, String>,
+    spans: BTreeMap<TrackId, Vec<Span>>,
+    threads: BTreeMap<TrackId, String>,
     processes: BTreeMap<u64, String>,
 }
 
 /// One event; what other programs add is skipped.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct SpanEvent<'a> {
     #[serde(borrow)]
     ph: Cow<'a, str>,
     #[serde(default)]
@@ -74,11 +75,11 @@ struct Event<'a> {
     #[serde(default, borrow)]
     cat: Cow<'a, str>,
     #[serde(default, borrow)]
-    args: Option<Arguments<'a>>,
+    args: Option<SpanArguments<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Arguments<'a> {
+struct SpanArguments<'a> {
     #[serde(default, borrow)]
     name: Option<Cow<'a, str>>,
 }
@@ -87,25 +88,22 @@ impl Trace {
     /// Reads complete events (`X`) and names (`M`), and skips all others.
     ///
     /// # Errors
-    /// [`Error::Input`] with the place where the text is no trace, and where it holds no span.
+    /// [`Error::Input`](crate::Error::Input) with the place where the text is no trace, and where it holds no span.
     pub fn read(source: &Source) -> Result<Self> {
-        let mut reading = Reading::default();
+        let mut reading = TraceReader::default();
         let expected = "a trace as mmgp emulate --trace writes it";
-        events::read(source, expected, |event| reading.event(&event))?;
+        read_events(source, expected, |event| reading.event(&event))?;
         let trace = reading.trace();
         if trace.tracks.is_empty() {
-            return Err(Error::Input {
-                at: source.position(source.text.len()),
-                found: "no event that takes time".into(),
-                expected: "a trace with at least one event of phase X".into(),
-            });
+            let expected = "a trace with at least one event of phase X";
+            return Err(source.error(source.text.len(), "no event that takes time", expected));
         }
         Ok(trace)
     }
 }
 
-impl Reading {
-    fn event(&mut self, event: &Event<'_>) -> std::result::Result<(), String> {
+impl TraceReader {
+    fn event(&mut self, event: &SpanEvent<'_>) -> std::result::Result<(), String> {
         let place = (event.pid, event.tid);
         let argument = || event.args.as_ref().and_then(|it| it.name.as_deref()).map(String::from);
         match (&*event.ph, &*event.name) {
@@ -140,7 +138,7 @@ impl Reading {
 
     fn trace(self) -> Trace {
         let Self { categories, spans, threads, processes } = self;
-        let name = |place: &Place| {
+        let name = |place: &TrackId| {
             let own = threads.get(place).cloned();
             own.unwrap_or_else(|| format!("thread {}", place.1))
         };
@@ -158,6 +156,95 @@ impl Reading {
         }
         tracks.sort_by_key(|(is_machine, _)| *is_machine);
         Trace { tracks: tracks.into_iter().map(|(_, track)| track).collect(), categories }
+    }
+}
+
+/// Which of the processes of a run a trace is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) struct Ranks {
+    /// The process, counted from 0.
+    pub rank: u32,
+    /// Number of processes.
+    pub world_size: u32,
+}
+
+/// Hands every event to `take` in the order of the file, as what `E` keeps of it. The file is an
+/// object with the events, or the events alone, as the format allows both. What it says of other processes
+/// is given back.
+///
+/// # Errors
+/// [`Error::Input`](crate::Error::Input) that something else was `expected`, with the place where the
+/// text is no JSON, an event is no `E`, or `take` refuses one; that place is within the event or at its end.
+pub(super) fn read_events<'a, E: Deserialize<'a>>(
+    source: &'a Source,
+    expected: &str,
+    take: impl FnMut(E) -> std::result::Result<(), String>,
+) -> Result<Option<Ranks>> {
+    let mut deserializer = serde_json::Deserializer::from_str(&source.text);
+    let mut take = take;
+    let read = Whole { take: &mut take, event: PhantomData }.deserialize(&mut deserializer);
+    let read = read.and_then(|ranks| deserializer.end().map(|()| ranks));
+    read.map_err(|error| source.json_error(&source.text, &error, expected))
+}
+
+/// The whole file, or the list of events in it.
+struct Whole<'t, E, F> {
+    take: &'t mut F,
+    event: PhantomData<E>,
+}
+
+impl<'de, E, F> DeserializeSeed<'de> for Whole<'_, E, F>
+where
+    E: Deserialize<'de>,
+    F: FnMut(E) -> std::result::Result<(), String>,
+{
+    type Value = Option<Ranks>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Option<Ranks>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, E, F> Visitor<'de> for Whole<'_, E, F>
+where
+    E: Deserialize<'de>,
+    F: FnMut(E) -> std::result::Result<(), String>,
+{
+    type Value = Option<Ranks>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"traceEvents\", or a list of events")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<Option<Ranks>, A::Error> {
+        let mut ranks = None;
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if key == "traceEvents" {
+                map.next_value_seed(Whole { take: &mut *self.take, event: PhantomData })?;
+            } else if key == "distributedInfo" {
+                let value = map.next_value::<&serde_json::value::RawValue>()?;
+                ranks = serde_json::from_str(value.get()).ok();
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(ranks)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut events: A,
+    ) -> std::result::Result<Option<Ranks>, A::Error> {
+        while let Some(event) = events.next_element::<E>()? {
+            (self.take)(event).map_err(serde::de::Error::custom)?;
+        }
+        Ok(None)
     }
 }
 

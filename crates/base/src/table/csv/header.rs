@@ -3,7 +3,7 @@
 use csv::ByteRecord;
 
 use super::super::{BYTE_ORDER_MARK, Source};
-use super::{Column, Wanted};
+use super::{Column, ColumnRequest};
 use crate::error::{
     Error, Position, Result, Warning, is_in_another_unit, is_near_spelling, nearest, shortened,
 };
@@ -56,9 +56,9 @@ impl<'a> Header<'a> {
         Self { source, separator, names, record }
     }
 
-    /// Where those that are wanted stand.
-    pub fn columns(&self, wanted: &[Wanted<'a>]) -> Result<Vec<Column<'a>>> {
-        let find = |&Wanted { name, default }: &Wanted<'a>| {
+    /// The columns that are wanted, with their places.
+    pub fn columns(&self, wanted: &[ColumnRequest<'a>]) -> Result<Vec<Column<'a>>> {
+        let find = |&ColumnRequest { name, default }: &ColumnRequest<'a>| {
             let mut places = (0..self.names.len()).filter(|&index| self.names[index] == name);
             let missing = default.is_some().then_some(self.names.len());
             let Some(index) = places.next().or(missing) else {
@@ -74,7 +74,7 @@ impl<'a> Header<'a> {
 
     /// Each column that is not wanted is a warning, unless it was meant to be one that is missing:
     /// what it says would be lost without a word.
-    pub fn warnings(&self, wanted: &[Wanted<'a>]) -> Result<Vec<Warning>> {
+    pub fn warnings(&self, wanted: &[ColumnRequest<'a>]) -> Result<Vec<Warning>> {
         let is_unknown =
             |index: &usize| !wanted.iter().any(|wanted| wanted.name == self.names[*index]);
         let unknown: Vec<usize> = (0..self.names.len()).filter(is_unknown).collect();
@@ -101,7 +101,7 @@ impl<'a> Header<'a> {
     }
 
     /// The error for a header without the column `wanted`, at the one that could have been meant.
-    fn missing(&self, wanted: &str, all: &[Wanted<'a>]) -> Error {
+    fn missing(&self, wanted: &str, all: &[ColumnRequest<'a>]) -> Error {
         let names = &self.names;
         let found = format!("the columns {}", names.join(", "));
         let is_unknown = |name: &&String| !all.iter().any(|wanted| wanted.name == name.as_str());
@@ -124,7 +124,7 @@ impl<'a> Header<'a> {
         Error::Input { at, found, expected: expected.into() }
     }
 
-    /// Where the fields of `record` with those indices, which ascend, begin. Each is sought from
+    /// The places at which the fields of `record` with those indices, which ascend, begin. Each is sought from
     /// the one before it, so that all together take one pass over the row.
     pub fn positions(
         &self,

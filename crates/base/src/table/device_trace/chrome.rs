@@ -18,15 +18,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::DeviceTrace;
-use super::gathered::{Gathered, Recorded};
 use super::names;
-use crate::error::{Error, Result};
+use super::recording::{Interval, Recording};
+use crate::error::Result;
 use crate::table::Source;
-use crate::table::trace::events;
+use crate::table::trace::read_events;
 
 /// What an event of some category is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EventKind {
     /// A kernel on a device; in an emulated trace a part of a call.
     Kernel,
     /// A copy or a set, by a device.
@@ -45,49 +45,25 @@ enum Kind {
     PassedOver,
 }
 
-/// The categories that are known.
-const CATEGORIES: [(&str, Kind); 41] = [
-    ("kernel", Kind::Kernel),
-    ("Kernel", Kind::Kernel),
-    ("gpu_memcpy", Kind::Transfer),
-    ("gpu_memset", Kind::Transfer),
-    ("Memcpy", Kind::Transfer),
-    ("Memset", Kind::Transfer),
-    ("cuda_runtime", Kind::Call),
-    ("cuda_driver", Kind::Call),
-    ("hip_runtime", Kind::Call),
-    ("hip_driver", Kind::Call),
-    ("xpu_runtime", Kind::Call),
-    ("xpu_driver", Kind::Call),
-    ("privateuse1_runtime", Kind::Call),
-    ("privateuse1_driver", Kind::Call),
-    ("Runtime", Kind::Call),
-    ("cpu_op", Kind::Host),
-    ("Operator", Kind::Host),
-    ("user_annotation", Kind::Host),
-    ("python_function", Kind::Host),
-    ("run", Kind::Host),
-    ("ppe", Kind::Host),
-    ("switch", Kind::Host),
-    ("offload", Kind::OffLoad),
-    ("call", Kind::Served),
-    ("mpi", Kind::Mpi),
-    ("wait", Kind::PassedOver),
-    ("dma", Kind::PassedOver),
-    ("gpu_user_annotation", Kind::PassedOver),
-    ("cuda_sync", Kind::PassedOver),
-    ("cuda_event", Kind::PassedOver),
-    ("cuda_profiler_range", Kind::PassedOver),
-    ("collective_comm", Kind::PassedOver),
-    ("cpu_instant_event", Kind::PassedOver),
-    ("external_correlation", Kind::PassedOver),
-    ("glow_runtime", Kind::PassedOver),
-    ("mtia_insight", Kind::PassedOver),
-    ("overhead", Kind::PassedOver),
-    ("ac2g", Kind::PassedOver),
-    ("fwdbwd", Kind::PassedOver),
-    ("async_cpu_to_gpu", Kind::PassedOver),
-    ("Trace", Kind::PassedOver),
+/// The categories that are known, with blanks between.
+const CATEGORIES: [(EventKind, &str); 8] = [
+    (EventKind::Kernel, "kernel Kernel"),
+    (EventKind::Transfer, "gpu_memcpy gpu_memset Memcpy Memset"),
+    (
+        EventKind::Call,
+        "cuda_runtime cuda_driver hip_runtime hip_driver xpu_runtime xpu_driver privateuse1_runtime \
+         privateuse1_driver Runtime",
+    ),
+    (EventKind::Host, "cpu_op Operator user_annotation python_function run ppe switch"),
+    (EventKind::OffLoad, "offload"),
+    (EventKind::Served, "call"),
+    (EventKind::Mpi, "mpi"),
+    (
+        EventKind::PassedOver,
+        "wait dma gpu_user_annotation cuda_sync cuda_event cuda_profiler_range collective_comm \
+         cpu_instant_event external_correlation glow_runtime mtia_insight overhead ac2g fwdbwd \
+         async_cpu_to_gpu Trace",
+    ),
 ];
 
 /// Phases of the format that say nothing of how long something took: names, instants, arrows,
@@ -99,7 +75,7 @@ const POINT_TO_POINT: [&str; 3] = ["MPI_Send", "MPI_Recv", "MPI_Sendrecv"];
 
 /// One event; what else it says is skipped.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct DeviceEvent<'a> {
     #[serde(borrow)]
     ph: Cow<'a, str>,
     #[serde(default, borrow)]
@@ -115,52 +91,46 @@ struct Event<'a> {
     #[serde(default, borrow)]
     cat: Cow<'a, str>,
     #[serde(default, borrow)]
-    args: Option<Arguments<'a>>,
+    args: Option<DeviceArguments<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Arguments<'a> {
+struct DeviceArguments<'a> {
     #[serde(default, borrow)]
     correlation: Option<&'a RawValue>,
     #[serde(default, borrow)]
     device: Option<&'a RawValue>,
 }
 
-/// What goes wrong within an event.
-type Mistake = String;
-
 /// A trace that is being read.
 #[derive(Default)]
-struct Reading<'a> {
-    gathered: Gathered,
+struct DeviceReader<'a> {
+    gathered: Recording,
     /// Events that have begun, by process and thread.
-    begun: BTreeMap<(&'a str, &'a str), Vec<(Event<'a>, i128)>>,
+    begun: BTreeMap<(&'a str, &'a str), Vec<(DeviceEvent<'a>, i128)>>,
 }
 
 /// Reads a trace.
 pub(super) fn read(source: &Source) -> Result<DeviceTrace> {
     let expected = "a trace of PyTorch's profiler or of mmgp emulate";
-    let mut reading = Reading::default();
-    let ranks = events::read(source, expected, |event| reading.take(event))?;
+    let mut reading = DeviceReader::default();
+    let ranks = read_events(source, expected, |event| reading.take(event))?;
     let gathered = reading.end();
     if gathered.is_idle() {
-        return Err(Error::Input {
-            at: source.position(source.text.len()),
-            found: "no kernel, copy or set of a device and no off-load".into(),
-            expected: "a trace with at least one".into(),
-        });
+        let found = "no kernel, copy or set of a device and no off-load";
+        return Err(source.error(source.text.len(), found, "a trace with at least one"));
     }
     let ranks = ranks.map(|it| (it.rank, it.world_size));
     Ok(DeviceTrace { ranks, ..gathered.finish(&source.name) })
 }
 
-impl<'a> Reading<'a> {
-    fn take(&mut self, event: Event<'a>) -> std::result::Result<(), Mistake> {
+impl<'a> DeviceReader<'a> {
+    fn take(&mut self, event: DeviceEvent<'a>) -> std::result::Result<(), String> {
         match &*event.ph {
             "X" => {
                 let start_fs = time(event.ts)?;
                 let end_fs = event.dur.map(|dur| time(Some(dur)).map(|dur| start_fs + dur));
-                self.record(&event, Recorded { start_fs, end_fs: end_fs.transpose()? })?;
+                self.record(&event, Interval { start_fs, end_fs: end_fs.transpose()? })?;
             }
             "B" => {
                 let start_fs = time(event.ts)?;
@@ -170,7 +140,7 @@ impl<'a> Reading<'a> {
                 let end_fs = Some(time(event.ts)?);
                 match self.begun.get_mut(&track(&event)).and_then(Vec::pop) {
                     Some((begun, start_fs)) => {
-                        self.record(&begun, Recorded { start_fs, end_fs })?;
+                        self.record(&begun, Interval { start_fs, end_fs })?;
                     }
                     // It began before the profiler did.
                     None => self.gathered.is_unknown("end without begin"),
@@ -182,17 +152,22 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn record(&mut self, event: &Event<'a>, when: Recorded) -> std::result::Result<(), Mistake> {
+    fn record(
+        &mut self,
+        event: &DeviceEvent<'a>,
+        when: Interval,
+    ) -> std::result::Result<(), String> {
         if when.end_fs.is_some_and(|end_fs| end_fs < when.start_fs) {
             return Err(format!("an event {:?} that ends before it begins", event.name));
         }
-        let known = CATEGORIES.iter().find(|(name, _)| *name == event.cat);
-        let Some(&(_, kind)) = known else {
+        let is_of =
+            |(_, names): &&(EventKind, &str)| names.split(' ').any(|name| name == event.cat);
+        let Some(&(kind, _)) = CATEGORIES.iter().find(is_of) else {
             self.gathered.is_unknown(&event.cat);
             return Ok(());
         };
         let process = event.pid.map_or("", RawValue::get);
-        let argument = |of: fn(&Arguments<'a>) -> Option<&'a RawValue>| {
+        let argument = |of: fn(&DeviceArguments<'a>) -> Option<&'a RawValue>| {
             event.args.as_ref().and_then(of).map(RawValue::get)
         };
         let correlation = || {
@@ -203,27 +178,27 @@ impl<'a> Reading<'a> {
         let device = || argument(|it| it.device).unwrap_or(process);
         let gathered = &mut self.gathered;
         match kind {
-            Kind::Kernel => {
+            EventKind::Kernel => {
                 gathered.works(when, &names::kernel(&event.name), device(), correlation());
             }
-            Kind::Transfer => {
+            EventKind::Transfer => {
                 gathered.works(when, &names::transfer(&event.name), device(), correlation());
             }
-            Kind::Call => gathered.calls(when, &event.name, process, correlation()),
-            Kind::Host => gathered.covers(when),
-            Kind::OffLoad => gathered.offloads(when, &event.name, track(event).1),
-            Kind::Served => gathered.serves(when, &event.name, track(event).1),
-            Kind::Mpi if POINT_TO_POINT.contains(&&*event.name) => gathered.covers(when),
-            Kind::Mpi => gathered.collective(when),
-            Kind::PassedOver => {}
+            EventKind::Call => gathered.calls(when, &event.name, process, correlation()),
+            EventKind::Host => gathered.covers(when),
+            EventKind::OffLoad => gathered.offloads(when, &event.name, track(event).1),
+            EventKind::Served => gathered.serves(when, &event.name, track(event).1),
+            EventKind::Mpi if POINT_TO_POINT.contains(&&*event.name) => gathered.covers(when),
+            EventKind::Mpi => gathered.collective(when),
+            EventKind::PassedOver => {}
         }
         Ok(())
     }
 
     /// All that was gathered, with what has begun and has no end.
-    fn end(mut self) -> Gathered {
+    fn end(mut self) -> Recording {
         for (event, start_fs) in std::mem::take(&mut self.begun).into_values().flatten() {
-            let recorded = self.record(&event, Recorded { start_fs, end_fs: None });
+            let recorded = self.record(&event, Interval { start_fs, end_fs: None });
             recorded.expect("invariant: what has no end does not end too early");
         }
         self.gathered
@@ -231,12 +206,12 @@ impl<'a> Reading<'a> {
 }
 
 /// Process and thread, whether numbers or texts.
-fn track<'a>(event: &Event<'a>) -> (&'a str, &'a str) {
+fn track<'a>(event: &DeviceEvent<'a>) -> (&'a str, &'a str) {
     (event.pid.map_or("", RawValue::get), event.tid.map_or("", RawValue::get))
 }
 
 /// A time in microseconds, exactly; what is finer than a femtosecond is cut off \[fs\].
-fn time(value: Option<&RawValue>) -> std::result::Result<i128, Mistake> {
+fn time(value: Option<&RawValue>) -> std::result::Result<i128, String> {
     let text = value.map(RawValue::get).ok_or("an event without a time")?;
     let mistake = || format!("the time {text}, which is no number of microseconds");
     let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
@@ -262,7 +237,7 @@ fn time(value: Option<&RawValue>) -> std::result::Result<i128, Mistake> {
     Ok(sign * (whole * FEMTOSECONDS + part))
 }
 
-/// In a microsecond.
+/// Femtoseconds in a microsecond.
 const FEMTOSECONDS: i128 = 1_000_000_000;
 
 /// Thirty thousand years: more is no time, and sums of less have room in their type.
@@ -285,7 +260,7 @@ mod tests {
         trace.warnings.iter().map(ToString::to_string).collect()
     }
 
-    /// As Kineto writes them: processes and threads as texts too, names of templates, a launch and
+    /// Events as Kineto writes them: processes and threads as texts too, names of templates, a launch and
     /// what it started under one number, an arrow between them, the profiler's own span.
     const KINETO: &str = r#"
 {"ph":"M","name":"process_name","ts":5.000,"pid":77,"tid":0,"args":{"name":"python"}},

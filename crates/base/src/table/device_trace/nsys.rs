@@ -15,7 +15,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::gathered::{Gathered, Recorded};
+use super::recording::{Interval, Recording};
 use super::{DeviceTrace, names};
 use crate::error::{Error, Result};
 
@@ -25,7 +25,7 @@ const MAJOR: u32 = 3;
 /// The last second number whose changes are known: none of up to there touches what is read here.
 const LAST_MINOR: u32 = 28;
 
-/// Where the version stands.
+/// The entry that has the version.
 const VERSION: &str = "EXPORT_SCHEMA_VERSION";
 
 /// A table of what devices did: its name, an expression for what was done, and how that is read.
@@ -57,7 +57,7 @@ const FEMTOSECONDS: i128 = 1_000_000;
 pub(super) fn read(path: &Path) -> Result<DeviceTrace> {
     let database = Database::open(path)?;
     database.check_version()?;
-    let mut gathered = Gathered::default();
+    let mut gathered = Recording::default();
     for (table, name, called) in WORK {
         let columns = format!("start, \"end\", {name}, deviceId, globalPid, correlationId");
         database.rows(table, &columns, |row| {
@@ -181,11 +181,11 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
 }
 
 /// The first two columns: begin and end. What has not ended has no end, or one before its begin.
-fn recorded(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+fn recorded(row: &Row<'_>) -> rusqlite::Result<Interval> {
     let (start, end): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
     let end = end.filter(|&end| end >= start);
     let femtoseconds = |nanoseconds| i128::from(nanoseconds) * FEMTOSECONDS;
-    Ok(Recorded { start_fs: femtoseconds(start), end_fs: end.map(femtoseconds) })
+    Ok(Interval { start_fs: femtoseconds(start), end_fs: end.map(femtoseconds) })
 }
 
 /// A text or a whole number; nothing is no text.

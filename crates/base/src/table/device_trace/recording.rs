@@ -8,18 +8,18 @@ use crate::error::{Warning, shortened};
 
 /// A part of time as a profiler recorded it: some things had not ended when it stopped.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Recorded {
+pub(super) struct Interval {
     pub start_fs: i128,
     pub end_fs: Option<i128>,
 }
 
 /// Something that a device did.
 #[derive(Debug)]
-struct Worked {
-    when: Recorded,
-    /// Of the names.
+struct DeviceWork {
+    when: Interval,
+    /// Number among the names.
     name: usize,
-    /// Of the devices.
+    /// Number among the devices.
     device: usize,
     /// The number that it shares with the call that launched it.
     correlation: Option<u64>,
@@ -28,7 +28,7 @@ struct Worked {
 /// A call of the host.
 #[derive(Debug)]
 struct Call {
-    when: Recorded,
+    when: Interval,
     /// Whether by its name it should have a device do something.
     launches: bool,
     /// Whether a device did something for it.
@@ -37,26 +37,26 @@ struct Call {
 
 /// What has been read so far.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct Recording {
     window: Option<Stretch>,
-    names: Numbered,
-    worked: Vec<Worked>,
+    names: NameTable,
+    worked: Vec<DeviceWork>,
     calls: BTreeMap<u64, Call>,
     /// Off-loads that the trace itself shows from their begins to their ends.
-    offloads: Vec<(Recorded, usize)>,
+    offloads: Vec<(Interval, usize)>,
     /// What accelerators did for those.
-    served: Vec<Worked>,
-    accelerators: Numbered,
-    waits: Vec<Recorded>,
-    collectives: Vec<Recorded>,
-    devices: Numbered,
-    processes: Numbered,
+    served: Vec<DeviceWork>,
+    accelerators: NameTable,
+    waits: Vec<Interval>,
+    collectives: Vec<Interval>,
+    devices: NameTable,
+    processes: NameTable,
     unknown: BTreeMap<String, u64>,
 }
 
-impl Gathered {
+impl Recording {
     /// The time of the trace is at least this.
-    pub fn covers(&mut self, when: Recorded) {
+    pub fn covers(&mut self, when: Interval) {
         let end_fs = when.end_fs.unwrap_or(when.start_fs);
         let window = self.window.get_or_insert(Stretch { start_fs: when.start_fs, end_fs });
         window.start_fs = window.start_fs.min(when.start_fs);
@@ -64,14 +64,14 @@ impl Gathered {
     }
 
     /// A device did something of that name.
-    pub fn works(&mut self, when: Recorded, name: &str, device: &str, correlation: Option<u64>) {
+    pub fn works(&mut self, when: Interval, name: &str, device: &str, correlation: Option<u64>) {
         let name = self.names.number(names::shown(name));
         let device = self.devices.number(device);
-        self.worked.push(Worked { when, name, device, correlation });
+        self.worked.push(DeviceWork { when, name, device, correlation });
     }
 
     /// The host called the devices' library.
-    pub fn calls(&mut self, when: Recorded, name: &str, process: &str, correlation: Option<u64>) {
+    pub fn calls(&mut self, when: Interval, name: &str, process: &str, correlation: Option<u64>) {
         self.covers(when);
         let launches = names::is_launch(name);
         if launches {
@@ -89,7 +89,7 @@ impl Gathered {
     }
 
     /// The host off-loaded a function and waited until it was done.
-    pub fn offloads(&mut self, when: Recorded, function: &str, process: &str) {
+    pub fn offloads(&mut self, when: Interval, function: &str, process: &str) {
         self.covers(when);
         let function = self.names.number(names::shown(function));
         self.offloads.push((when, function));
@@ -102,14 +102,14 @@ impl Gathered {
     }
 
     /// An accelerator did what the host off-loaded.
-    pub fn serves(&mut self, when: Recorded, function: &str, accelerator: &str) {
+    pub fn serves(&mut self, when: Interval, function: &str, accelerator: &str) {
         let name = self.names.number(names::shown(function));
         let device = self.accelerators.number(accelerator);
-        self.served.push(Worked { when, name, device, correlation: None });
+        self.served.push(DeviceWork { when, name, device, correlation: None });
     }
 
     /// A collective operation began on the host.
-    pub fn collective(&mut self, when: Recorded) {
+    pub fn collective(&mut self, when: Interval) {
         self.covers(when);
         self.collectives.push(when);
     }
@@ -184,7 +184,7 @@ impl Gathered {
         self.worked.sort_by_key(|worked| worked.when.start_fs);
         let (mut activities, mut launches) = (Vec::new(), Vec::new());
         let (mut seen, mut unlaunched) = (BTreeSet::new(), 0);
-        for Worked { when, name, device, correlation } in &self.worked {
+        for DeviceWork { when, name, device, correlation } in &self.worked {
             let when = when.until(last_fs);
             let call = correlation.and_then(|number| self.calls.get_mut(&number));
             let call = call.map(|call| {
@@ -193,7 +193,7 @@ impl Gathered {
             });
             if names::is_collective(&self.names.all[*name]) {
                 self.collectives
-                    .push(Recorded { start_fs: when.start_fs, end_fs: Some(when.end_fs) });
+                    .push(Interval { start_fs: when.start_fs, end_fs: Some(when.end_fs) });
                 continue;
             }
             activities.push(Activity { when, function: *name, device: *device });
@@ -212,7 +212,7 @@ impl Gathered {
 
     /// The off-loads that the trace shows itself.
     fn shown(&self, last_fs: i128) -> Vec<Launch> {
-        let launch = |(when, function): &(Recorded, usize)| {
+        let launch = |(when, function): &(Interval, usize)| {
             let when = when.until(last_fs);
             let call = Stretch { start_fs: when.start_fs, end_fs: when.start_fs };
             Launch { when, call, function: *function }
@@ -251,7 +251,7 @@ impl Gathered {
     }
 }
 
-impl Recorded {
+impl Interval {
     /// Both, and what is between them.
     fn around(self, other: Self) -> Self {
         let end_fs = self.end_fs.zip(other.end_fs).map(|(one, other)| one.max(other));
@@ -270,12 +270,12 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 
 /// Names, each with the number of its first place.
 #[derive(Debug, Default)]
-struct Numbered {
+struct NameTable {
     all: Vec<String>,
     numbers: BTreeMap<String, usize>,
 }
 
-impl Numbered {
+impl NameTable {
     fn number(&mut self, name: &str) -> usize {
         if let Some(&number) = self.numbers.get(name) {
             return number;
