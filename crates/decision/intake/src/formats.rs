@@ -4,16 +4,15 @@ mod blocks;
 mod commands;
 mod delimited;
 mod extrap;
-mod filled;
 mod json;
-mod long;
-mod second_header;
+mod shapes;
 
 pub(crate) use blocks::TITLES;
+pub use json::{Node, Object};
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
-use crate::columns::Columns;
+use crate::claims::Columns;
 use crate::sheet::Sheet;
 
 /// The table of a file, in whatever format it is; what was said of its columns may be paths in JSON.
@@ -25,11 +24,11 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
     let sheet = match json::sheet(source, &paths)? {
         Some(sheet) => sheet,
         None => {
-            let sheet = second_header::with_both(delimited::sheet(source)?)?;
-            blocks::with_blocks(filled::with_all_values(sheet)?)?
+            let sheet = shapes::with_both(delimited::sheet(source)?)?;
+            blocks::with_blocks(shapes::with_all_values(sheet)?)?
         }
     };
-    commands::with_commands(long::of_time(sheet)?)
+    commands::with_commands(shapes::of_time(sheet)?)
 }
 
 /// The table as a text, for tests: the format, the names, and the rows in lines, fields between `|`; or the

@@ -6,30 +6,22 @@
 //! with what could be said so that it is: nothing is assumed of a unit, a failure or a further factor.
 
 mod claims;
-mod columns;
-mod failures;
 pub mod formats;
-mod labels;
-mod measurand;
 mod names;
+mod outcomes;
 mod plan;
 pub mod sheet;
 mod survey;
 mod units;
-mod values;
-mod variables;
-mod watch;
 
-pub use claims::Claims;
-pub use columns::Columns;
-pub use measurand::{Captured, Measurand, OF_ALL_RUNS};
-pub use plan::{Entry, Outcome, Part, Plan, Reading, Told, configurations};
+pub use claims::{Claims, Columns};
+pub use outcomes::{Entry, Outcome, RunReport};
+pub use plan::{CapturedQuantity, Measurand, OF_ALL_RUNS, Part, Plan, Reading, configurations};
 pub use units::{Comma, Duration, Measure, Unit, duration, measure_of, number};
-pub use values::values;
 
 use std::collections::BTreeSet;
 
-use mmgp_base::error::{Result, Warning};
+use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::Source;
 use mmgp_base::table::csv::Record as _;
 use mmgp_base::table::records::Run;
@@ -55,10 +47,49 @@ pub fn runs(source: &Source, claims: &Claims) -> Result<(Vec<Run>, Vec<Warning>)
 ///
 /// # Errors
 /// As [`Plan::of`] and [`Plan::read`]; runs that all failed are none.
-pub fn told(source: &Source, claims: &Claims) -> Result<Vec<Told>> {
+pub fn told(source: &Source, claims: &Claims) -> Result<Vec<RunReport>> {
     let sheet = formats::sheet(source, &claims.columns)?;
     let plan = Plan::of(&sheet, claims)?;
     let mut all = Vec::new();
     plan.read_told(&sheet, &mut |told| all.push(told))?;
     Ok(all)
+}
+
+/// Number of values that are taken apart; a column with more measures something.
+const MOST_VALUES: usize = 100;
+
+/// The texts that a column has, each once: numbers in their order, then words in theirs.
+///
+/// # Errors
+/// [`Error::UnknownName`] for a column that is not there; [`Error::OutOfRange`] where it has more than 100
+/// values; as [`Plan::of`] for what is no table.
+pub fn values(source: &Source, column: &str, claims: &Claims) -> Result<Vec<String>> {
+    let sheet = formats::sheet(source, &claims.columns)?;
+    let place = sheet.named(column)?;
+    let mut values = BTreeSet::new();
+    sheet.rows.visit(&mut |row| {
+        let text = &row[place].text;
+        // The names of the columns may stand above each block of rows.
+        let is_name = *text == sheet.columns[place].name;
+        if !text.is_empty() && !is_name && !values.contains(text.as_ref()) {
+            values.insert(text.to_string());
+        }
+        match values.len() > MOST_VALUES {
+            true => Err(Error::out_of_range(
+                "by",
+                format!("more than {MOST_VALUES} values of {column:?}"),
+                "a column that tells programs or inputs apart",
+            )),
+            false => Ok(()),
+        }
+    })?;
+    Ok(sorted(&values))
+}
+
+/// Numbers in their order, then words in theirs.
+pub(crate) fn sorted(values: &BTreeSet<String>) -> Vec<String> {
+    let mut values: Vec<String> = values.iter().cloned().collect();
+    let number = |text: &String| text.parse::<f64>().unwrap_or(f64::INFINITY);
+    values.sort_by(|one, other| number(one).total_cmp(&number(other)));
+    values
 }

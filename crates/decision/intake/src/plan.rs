@@ -1,33 +1,28 @@
 //! How a table is read: what each column is for, and why.
 
-mod configurations;
-mod derived;
-mod doubts;
-mod numbering;
+mod measurand;
 mod numbers;
 mod plain;
 mod reading;
-mod run;
 mod times;
-mod unclaimed;
 mod unit;
+mod watch;
 mod wide;
 
 use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::Quantity;
 
-use crate::claims::{Claims, Filter};
-use crate::columns::Columns;
-use crate::failures::are_of;
-use crate::measurand::is_cost;
+use crate::claims::{Claims, Columns, Filter};
 use crate::names::{self, Role, role_of};
+use crate::outcomes::are_of;
 use crate::sheet::{Heading, Sheet};
 use crate::survey::{Look, Survey};
 use crate::units::{Comma, Measure, measure_of};
-pub use configurations::configurations;
+use measurand::is_cost;
+pub use measurand::{CapturedQuantity, Measurand, OF_ALL_RUNS};
 use numbers::Number;
+pub use numbers::configurations;
 pub use reading::Reading;
-pub use run::{Entry, Outcome, Told};
 use times::Times;
 
 /// How a table of timed runs is read.
@@ -236,14 +231,18 @@ impl<'a> Planner<'a> {
         self.parts.push(Part { role, from: from.into(), why: why.into() });
     }
 
+    /// The columns that are not taken.
+    fn free(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.taken.len()).filter(|&place| !self.taken[place])
+    }
+
     /// The columns that have that role by name and are not taken.
     fn with_role(&self, role: Role) -> Vec<usize> {
-        let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
-        free.filter(|&place| self.roles[place] == Some(role)).collect()
+        self.free().filter(|&place| self.roles[place] == Some(role)).collect()
     }
 
     fn ambiguous(&self, found: String, answers: Vec<Answer>) -> Error {
-        Error::Ambiguous { file: self.sheet.source.name.clone(), found, answers }
+        Error::ambiguous(&self.sheet.source.name, found, answers)
     }
 
     /// A column that was named by a user.
@@ -289,7 +288,7 @@ impl<'a> Planner<'a> {
         let is_of_runs = |place: &usize| {
             names::is_count(self.name(*place)) && self.survey.columns[*place].are_counts()
         };
-        let count = (0..self.taken.len()).filter(|&it| !self.taken[it]).find(is_of_runs);
+        let count = self.free().find(is_of_runs);
         match count {
             Some(count) if times.is_one_column() => {
                 self.take("deviation", deviation, "");

@@ -23,7 +23,7 @@ pub struct Heading {
     /// The name, without blanks around it. A unit that a format fixes stands in brackets behind it:
     /// `time [ms]`.
     pub name: String,
-    /// Where it begins in the file \[bytes\].
+    /// Place at which it begins in the file \[bytes\].
     pub at: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct Heading {
 pub struct Field<'a> {
     /// The text, without blanks around it; empty where the file has nothing.
     pub text: Cow<'a, str>,
-    /// Where it begins in the file \[bytes\].
+    /// Place at which it begins in the file \[bytes\].
     pub at: usize,
 }
 
@@ -43,10 +43,17 @@ impl Field<'_> {
     }
 }
 
+/// The fields of a row with room for so many more.
+pub(crate) fn extended<'f>(fields: &'f [Field<'_>], more: usize) -> Vec<Field<'f>> {
+    let mut all = Vec::with_capacity(fields.len() + more);
+    all.extend(fields.iter().map(Field::borrowed));
+    all
+}
+
 /// What a field has that the end of the file cuts off.
 pub(crate) const CUT_OFF: &str = "(cut off)";
 
-/// Where the last line of a text begins, where it is not ended \[bytes\].
+/// Place at which the last line of a text begins, where it is not ended \[bytes\].
 pub(crate) fn unended_line(text: &str) -> Option<usize> {
     (!text.ends_with('\n')).then(|| text.rfind('\n').map_or(0, |end| end + 1))
 }
@@ -59,6 +66,9 @@ pub(crate) fn complete<'a>(fields: &mut Vec<Field<'a>>, width: usize, text: &str
     }
 }
 
+/// What is called with the fields of each row.
+pub type EachRow<'r> = dyn FnMut(&[Field<'_>]) -> Result<()> + 'r;
+
 /// The rows of a table, which are gone through as often as needed and need not be held.
 pub trait Rows {
     /// Calls `row` with the fields of each row in their order, as many as the table has columns; ends at
@@ -66,7 +76,7 @@ pub trait Rows {
     ///
     /// # Errors
     /// [`Error::Input`] for a row that is not as the format asks, and what `row` answers.
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()>;
+    fn visit(&self, row: &mut EachRow<'_>) -> Result<()>;
 
     /// The rows as lines, where they are.
     fn lines(&self) -> Option<Lines<'_>> {
@@ -79,7 +89,7 @@ pub trait Rows {
 pub struct Lines<'a> {
     /// The whole text of the file.
     pub text: &'a str,
-    /// Where the first row begins \[bytes\].
+    /// Place at which the first row begins \[bytes\].
     pub start: usize,
     /// What stands between fields.
     pub separator: u8,
@@ -87,9 +97,23 @@ pub struct Lines<'a> {
 
 /// Rows that are held.
 impl Rows for Vec<Vec<Field<'_>>> {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
+    fn visit(&self, row: &mut EachRow<'_>) -> Result<()> {
         self.iter().try_for_each(|fields| row(fields))
     }
+}
+
+/// Rows that are made of others while these are gone through.
+pub(crate) fn made_of<'a, F>(rows: Box<dyn Rows + 'a>, visit: F) -> Box<dyn Rows + 'a>
+where
+    F: Fn(&dyn Rows, &mut EachRow<'_>) -> Result<()> + 'a,
+{
+    struct Made<'a, F>(Box<dyn Rows + 'a>, F);
+    impl<F: Fn(&dyn Rows, &mut EachRow<'_>) -> Result<()>> Rows for Made<'_, F> {
+        fn visit(&self, row: &mut EachRow<'_>) -> Result<()> {
+            self.1(self.0.as_ref(), row)
+        }
+    }
+    Box::new(Made(rows, visit))
 }
 
 impl Sheet<'_> {
@@ -112,11 +136,7 @@ impl Sheet<'_> {
 
     /// The error for what stands at that byte of the file.
     pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        Error::Input {
-            at: self.source.position(at),
-            found: found.into(),
-            expected: expected.into(),
-        }
+        self.source.error(at, found, expected)
     }
 
     /// The format, and what the text was made from where that was not UTF-8: `CSV in UTF-16LE`.
@@ -140,10 +160,7 @@ impl Sheet<'_> {
         let lower = name.to_lowercase();
         let same = |heading: &Heading| heading.name.to_lowercase() == lower;
         let found = self.column(name).or_else(|| self.columns.iter().position(same));
-        found.ok_or_else(|| Error::UnknownName {
-            kind: "column",
-            name: name.into(),
-            known: self.columns.iter().map(|heading| heading.name.clone()).collect(),
-        })
+        let known = || self.columns.iter().map(|heading| heading.name.as_str());
+        found.ok_or_else(|| Error::unknown_name("column", name, known()))
     }
 }

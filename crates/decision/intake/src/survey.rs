@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use mmgp_base::error::Result;
 
-use crate::failures::is_no_time;
-use crate::labels;
-use crate::names::Role;
+use crate::names::{Role, labelled_count};
+use crate::outcomes::is_no_time;
 use crate::sheet::{Field, Sheet, unended_line};
 use crate::units::{Comma, Unit, duration, number, without_error};
 
@@ -80,7 +79,7 @@ impl Look {
             }
             None if is_no_time(text) => self.no_times += 1,
             None => {
-                if let Some((_, role)) = labels::count(text)
+                if let Some((_, role)) = labelled_count(text)
                     && (self.labels == 0 || self.label == Some(role))
                 {
                     self.labels += 1;
@@ -213,7 +212,7 @@ struct Commas {
 }
 
 impl Commas {
-    /// Of all columns. Beside hundreds, a comma before three digits stands between thousands: before
+    /// The commas of all columns. Beside hundreds, a comma before three digits stands between thousands: before
     /// decimals, these would have them as well.
     fn of_all(columns: &[Self]) -> Self {
         let mut all = Self::default();

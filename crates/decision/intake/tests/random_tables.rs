@@ -357,7 +357,7 @@ fn is_right(found: &Times, expected: &Times) -> bool {
 /// How a table was read.
 #[derive(Debug, PartialEq)]
 enum End {
-    /// By itself, or after so many things were said.
+    /// Read by itself, or after so many things were said.
     Right(u32),
     Wrong(String),
     /// Refused, with nothing to say.

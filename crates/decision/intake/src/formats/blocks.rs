@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use mmgp_base::error::Result;
 
 use crate::names::{Role, numbered, role_of};
-use crate::sheet::{Field, Heading, Rows, Sheet};
+use crate::sheet::{Field, Heading, Sheet, extended, made_of};
 
 /// A text that is longer is gone through only where there is a sign that it has several blocks.
 const ALWAYS: usize = 1 << 20;
@@ -41,7 +41,7 @@ pub(super) fn with_blocks(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
         return Ok(sheet);
     }
     let blocks = blocks(&sheet)?;
-    let Some(Column { name, texts }) = column(&sheet, &blocks) else { return Ok(sheet) };
+    let Some(BlockColumn { name, texts }) = column(&sheet, &blocks) else { return Ok(sheet) };
     let starts = blocks.iter().map(|block| block.at).zip(texts).collect();
     Ok(with_column(sheet, name, starts))
 }
@@ -58,7 +58,24 @@ pub(super) fn with_column(
     names.push(name.clone());
     let at = starts.first().map_or(0, |(at, _)| *at);
     columns.push(Heading { name, at });
-    Sheet { source, format, columns, rows: Box::new(Blocks { rows, starts, names }) }
+    let rows = made_of(rows, move |rows, row| {
+        let mut next = 0;
+        rows.visit(&mut |fields| {
+            let at = fields.iter().map(|field| field.at).min().unwrap_or(0);
+            while starts.get(next + 1).is_some_and(|(start, _)| *start <= at) {
+                next += 1;
+            }
+            let is_header = fields.iter().zip(&names).all(|(field, it)| field.text == *it);
+            let text = match (is_header, names.last()) {
+                (true, Some(name)) => name,
+                _ => &starts[next].1,
+            };
+            let mut all = extended(fields, 1);
+            all.push(Field { text: Cow::Borrowed(text), at });
+            row(&all)
+        })
+    });
+    Sheet { source, format, columns, rows }
 }
 
 fn may_be_several(sheet: &Sheet<'_>) -> bool {
@@ -82,7 +99,7 @@ fn blocks(sheet: &Sheet<'_>) -> Result<Vec<Block>> {
         // The end of such a row is not known.
         has_lines &= row.iter().all(|field| !field.text.contains('\n'));
         let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let gap = Gap::of(text.get(end..line).unwrap_or_default(), &sheet.columns);
+        let gap = RowGap::of(text.get(end..line).unwrap_or_default(), &sheet.columns);
         end = text[last..].find('\n').map_or(text.len(), |length| last + length + 1);
         let is_header = row.iter().zip(&sheet.columns).all(|(field, it)| field.text == it.name);
         let begins = blocks.is_empty() || gap.is_between || is_header;
@@ -105,14 +122,14 @@ fn blocks(sheet: &Sheet<'_>) -> Result<Vec<Block>> {
 }
 
 /// What stands between two rows.
-struct Gap {
+struct RowGap {
     /// Whether it tells them apart.
     is_between: bool,
-    /// Its last line of words other than the names of the columns.
+    /// The last line of words other than the names of the columns.
     title: Option<String>,
 }
 
-impl Gap {
+impl RowGap {
     fn of(text: &str, columns: &[Heading]) -> Self {
         let mut gap = Self { is_between: false, title: None };
         for line in text.lines() {
@@ -133,14 +150,14 @@ impl Gap {
 }
 
 /// The column of the blocks.
-struct Column {
+struct BlockColumn {
     name: String,
     /// What it has for the rows of each.
     texts: Vec<String>,
 }
 
 /// The column that tells the blocks apart; `None` of one block, and where each row is a block.
-fn column(sheet: &Sheet<'_>, blocks: &[Block]) -> Option<Column> {
+fn column(sheet: &Sheet<'_>, blocks: &[Block]) -> Option<BlockColumn> {
     let mut titles: Vec<&str> = blocks.iter().filter_map(|it| it.title.as_deref()).collect();
     titles.dedup();
     // What stands above the first block alone may be of all.
@@ -152,7 +169,7 @@ fn column(sheet: &Sheet<'_>, blocks: &[Block]) -> Option<Column> {
     let number = |index: usize| (index + 1).to_string();
     if !are_different {
         let texts = (0..blocks.len()).map(number).collect();
-        return Some(Column { name: free(sheet, NUMBERS), texts });
+        return Some(BlockColumn { name: free(sheet, NUMBERS), texts });
     }
     let pairs: Vec<(String, String)> =
         blocks.iter().filter_map(|it| pair(it.title.as_deref()?)).collect();
@@ -162,12 +179,15 @@ fn column(sheet: &Sheet<'_>, blocks: &[Block]) -> Option<Column> {
         && is_free(sheet, key);
     if is_key {
         let texts = pairs.iter().map(|(_, value)| value.clone()).collect();
-        return Some(Column { name: key.into(), texts });
+        return Some(BlockColumn { name: key.into(), texts });
     }
     let text = |(index, block): (usize, &Block)| {
         block.title.clone().unwrap_or_else(|| format!("block {}", index + 1))
     };
-    Some(Column { name: free(sheet, TITLES), texts: blocks.iter().enumerate().map(text).collect() })
+    Some(BlockColumn {
+        name: free(sheet, TITLES),
+        texts: blocks.iter().enumerate().map(text).collect(),
+    })
 }
 
 /// The key and the value of a title: `N = 1000`, `Dataset: small`, `4 threads`.
@@ -192,36 +212,5 @@ fn free(sheet: &Sheet<'_>, name: &str) -> String {
     match sheet.column(name) {
         None => name.into(),
         Some(_) => format!("{name} of the block"),
-    }
-}
-
-/// Rows with what their blocks are called.
-struct Blocks<'a> {
-    rows: Box<dyn Rows + 'a>,
-    /// Where each block begins \[bytes\], and what it is called.
-    starts: Vec<(usize, String)>,
-    /// The names of the columns, which may stand above each block.
-    names: Vec<String>,
-}
-
-impl Rows for Blocks<'_> {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
-        let mut next = 0;
-        self.rows.visit(&mut |fields| {
-            let at = fields.iter().map(|field| field.at).min().unwrap_or(0);
-            while self.starts.get(next + 1).is_some_and(|(start, _)| *start <= at) {
-                next += 1;
-            }
-            let is_header = fields.iter().zip(&self.names).all(|(field, it)| field.text == *it);
-            let text = match (is_header, self.names.last()) {
-                (true, Some(name)) => name,
-                _ => &self.starts[next].1,
-            };
-            let text = Cow::Borrowed(text.as_str());
-            let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + 1);
-            all.extend(fields.iter().map(Field::borrowed));
-            all.push(Field { text, at });
-            row(&all)
-        })
     }
 }

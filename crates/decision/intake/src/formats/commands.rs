@@ -2,10 +2,9 @@
 //! or p.
 
 use mmgp_base::error::Result;
-use mmgp_base::table::Source;
 
 use crate::names::{Role, role_of};
-use crate::sheet::{Field, Heading, Rows, Sheet};
+use crate::sheet::{Field, Heading, Rows, Sheet, extended, made_of};
 
 /// What a column of commands is called, in small letters.
 const NAMES: [&str; 5] = ["command", "cmd", "cmdline", "commandline", "command line"];
@@ -30,9 +29,9 @@ pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     parts.retain(|part| {
         let is_of_launcher = |name: &str| has_launcher && (name == "-n" || name == "np");
         let role = match part {
-            Part::Option(name) if is_of_launcher(name) => Some(Role::Processes),
-            Part::Option(name) => role_of(name),
-            Part::Word(_) => None,
+            CommandPart::Option(name) if is_of_launcher(name) => Some(Role::Processes),
+            CommandPart::Option(name) => role_of(name),
+            CommandPart::Word(_) => None,
         };
         match role {
             Some(Role::Processes) => !has_processes,
@@ -42,22 +41,37 @@ pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     });
     for part in &parts {
         let name = match part {
-            Part::Option(name) if has_launcher && (name == "-n" || name == "np") => {
+            CommandPart::Option(name) if has_launcher && (name == "-n" || name == "np") => {
                 "np".to_string()
             }
-            Part::Option(name) => name.clone(),
-            Part::Word(number) => format!("word {number}"),
+            CommandPart::Option(name) => name.clone(),
+            CommandPart::Word(number) => format!("word {number}"),
         };
         let is_taken = columns.iter().any(|column| column.name == name);
         let name = if is_taken { format!("{name} of the command") } else { name };
         columns.push(Heading { name, at: columns[command].at });
     }
-    Ok(Sheet { source, format, columns, rows: Box::new(Commands { source, rows, command, parts }) })
+    let rows = made_of(rows, move |rows, row| {
+        rows.visit(&mut |fields| {
+            let command = &fields[command];
+            let pieces = pieces(&command.text);
+            let is_verbatim = source.text[command.at..].starts_with(command.text.as_ref());
+            let mut all = extended(fields, parts.len());
+            for part in &parts {
+                let piece = pieces.iter().find(|piece| piece.part == *part);
+                let text = piece.map_or("", |piece| piece.text);
+                let offset = piece.filter(|_| is_verbatim).map_or(0, |piece| piece.at);
+                all.push(Field { text: text.into(), at: command.at + offset });
+            }
+            row(&all)
+        })
+    });
+    Ok(Sheet { source, format, columns, rows })
 }
 
 /// What of a command is a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum CommandPart {
     /// An option or an assignment: its name.
     Option(String),
     /// A number that belongs to none: which word it is, from 1.
@@ -66,7 +80,7 @@ enum Part {
 
 /// What all commands have.
 struct Common {
-    parts: Vec<Part>,
+    parts: Vec<CommandPart>,
     /// Whether a launcher starts each.
     has_launcher: bool,
 }
@@ -74,7 +88,7 @@ struct Common {
 fn common(command: usize, rows: &dyn Rows) -> Result<Common> {
     let mut has_launcher = true;
     // With the text of the first command, and whether another has another.
-    let mut common: Option<Vec<(Part, String, bool)>> = None;
+    let mut common: Option<Vec<(CommandPart, String, bool)>> = None;
     rows.visit(&mut |row| {
         let text = &row[command].text;
         has_launcher &= text.split_whitespace().any(|word| LAUNCHERS.contains(&word));
@@ -92,16 +106,17 @@ fn common(command: usize, rows: &dyn Rows) -> Result<Common> {
         Ok(())
     })?;
     let all = common.unwrap_or_default().into_iter();
-    let is_told =
-        |(part, _, varies): &(Part, String, bool)| *varies || matches!(part, Part::Option(_));
+    let is_told = |(part, _, varies): &(CommandPart, String, bool)| {
+        *varies || matches!(part, CommandPart::Option(_))
+    };
     Ok(Common { parts: all.filter(is_told).map(|(part, ..)| part).collect(), has_launcher })
 }
 
 /// A part of a command with its text.
 struct Piece<'a> {
-    part: Part,
+    part: CommandPart,
     text: &'a str,
-    /// Where the text begins in the command \[bytes\].
+    /// Place at which the text begins in the command \[bytes\].
     at: usize,
 }
 
@@ -116,17 +131,17 @@ fn pieces(command: &str) -> Vec<Piece<'_>> {
         next += 1;
         let follower = words.get(next).copied().filter(|it| named(it).is_none());
         let (part, text) = match named(word) {
-            Some((name, Some(value))) => (Part::Option(free(name, &pieces)), value),
+            Some((name, Some(value))) => (CommandPart::Option(free(name, &pieces)), value),
             Some((name, None)) => {
                 let Some(value) = follower else { continue };
                 next += 1;
-                (Part::Option(free(name, &pieces)), value)
+                (CommandPart::Option(free(name, &pieces)), value)
             }
-            None if word.bytes().all(|it| it.is_ascii_digit()) => (Part::Word(next), word),
+            None if word.bytes().all(|it| it.is_ascii_digit()) => (CommandPart::Word(next), word),
             None => continue,
         };
         let text = text.trim_matches(['"', '\'']);
-        if !text.is_empty() && part != Part::Option("MMGP_ID".into()) {
+        if !text.is_empty() && part != CommandPart::Option("MMGP_ID".into()) {
             pieces.push(Piece { part, text, at: text.as_ptr() as usize - start });
         }
     }
@@ -157,37 +172,10 @@ fn named(word: &str) -> Option<(String, Option<&str>)> {
 
 /// The name, or where the command has it already, the name with a number.
 fn free(name: String, pieces: &[Piece<'_>]) -> String {
-    let is_taken = |name: &str| pieces.iter().any(|it| it.part == Part::Option(name.into()));
+    let is_taken = |name: &str| pieces.iter().any(|it| it.part == CommandPart::Option(name.into()));
     if !is_taken(&name) {
         return name;
     }
     let mut others = (2..).map(|count| format!("{name} {count}"));
     others.find(|other| !is_taken(other)).expect("invariant: not all numbers are taken")
-}
-
-/// Rows with what their commands say.
-struct Commands<'a> {
-    source: &'a Source,
-    rows: Box<dyn Rows + 'a>,
-    command: usize,
-    parts: Vec<Part>,
-}
-
-impl Rows for Commands<'_> {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
-        self.rows.visit(&mut |fields| {
-            let command = &fields[self.command];
-            let pieces = pieces(&command.text);
-            let is_verbatim = self.source.text[command.at..].starts_with(command.text.as_ref());
-            let mut all: Vec<Field<'_>> = Vec::with_capacity(fields.len() + self.parts.len());
-            all.extend(fields.iter().map(Field::borrowed));
-            for part in &self.parts {
-                let piece = pieces.iter().find(|piece| piece.part == *part);
-                let text = piece.map_or("", |piece| piece.text);
-                let offset = piece.filter(|_| is_verbatim).map_or(0, |piece| piece.at);
-                all.push(Field { text: text.into(), at: command.at + offset });
-            }
-            row(&all)
-        })
-    }
 }

@@ -1,57 +1,51 @@
 //! Texts of lines: CSV, tables between bars or blanks, `key=value`, and what known tools write.
 //!
-//! Each format is a file with a [`Format`], which stands in [`FORMATS`]; the first that recognises a text
+//! Each format is a [`LineFormat`], which stands in [`FORMATS`]; the first that recognises a text
 //! has it. A line that begins with `#` is a comment, except one right above the rows that names their
 //! columns; empty lines are passed over.
 
 mod blanks;
 mod bordered;
-mod fixed_width;
-mod header;
-mod hyperfine;
-mod job_log;
 mod keyed;
-mod latex;
 mod levels;
 mod lines;
-mod reframe;
-mod sacct;
 mod sentences;
 mod separated;
+mod tools;
 mod transposed;
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
 use super::extrap;
 use crate::sheet::{Heading, Rows, Sheet};
-pub(super) use header::headings;
 use lines::Text;
+pub(super) use lines::headings;
 
 /// A format of lines.
-struct Format {
+struct LineFormat {
     /// What people call it: `CSV with ;`.
     name: &'static str,
     /// The table of a text; `None` where the text is not of the format.
-    table: for<'a> fn(&Text<'a>) -> Option<Result<Table<'a>>>,
+    table: for<'a> fn(&Text<'a>) -> Option<Result<LineTable<'a>>>,
 }
 
 /// All formats, from the one that asks for most.
-const FORMATS: [Format; 20] = [
-    Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
+const FORMATS: [LineFormat; 20] = [
+    LineFormat { name: "text of Extra-P", table: |text| extrap::table(text.source) },
     transposed::FORMAT,
     bordered::JUBE,
     bordered::MARKDOWN,
-    job_log::FORMAT,
-    job_log::RESULTS,
-    sacct::FORMAT,
-    sacct::FIXED,
-    fixed_width::FORMAT,
-    reframe::FORMAT,
+    tools::JOB_LOG,
+    tools::JOB_RESULTS,
+    tools::SACCT,
+    tools::SACCT_FIXED,
+    blanks::FIXED_WIDTH,
+    tools::PERFLOG,
     keyed::FORMAT,
     sentences::FORMAT,
-    hyperfine::FORMAT,
-    latex::FORMAT,
+    tools::HYPERFINE,
+    bordered::LATEX,
     levels::FORMAT,
     separated::COMMA,
     separated::SEMICOLON,
@@ -61,7 +55,7 @@ const FORMATS: [Format; 20] = [
 ];
 
 /// A table of which only the format's name is not said.
-pub(super) struct Table<'a> {
+pub(super) struct LineTable<'a> {
     pub columns: Vec<Heading>,
     pub rows: Box<dyn Rows + 'a>,
 }
@@ -74,12 +68,9 @@ pub(super) struct Table<'a> {
 pub(crate) fn sheet(source: &Source) -> Result<Sheet<'_>> {
     let text = Text::of(source)?;
     let table = FORMATS.iter().find_map(|format| (format.table)(&text).map(|it| (format, it)));
-    let (format, table) = table.ok_or_else(|| Error::Input {
-        at: source.position(text.start),
-        found: "no table".into(),
-        expected: "names of columns with commas between them, and rows below".into(),
-    })?;
-    let Table { columns, rows } = table?;
+    let expected = "names of columns with commas between them, and rows below";
+    let (format, table) = table.ok_or_else(|| source.error(text.start, "no table", expected))?;
+    let LineTable { columns, rows } = table?;
     Ok(Sheet { source, format: format.name.into(), columns, rows })
 }
 

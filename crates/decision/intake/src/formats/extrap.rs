@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 
-use super::delimited::{Table, headings};
+use super::delimited::{LineTable, headings};
 use crate::sheet::Field;
 
 /// Keywords that lines begin with.
@@ -20,33 +20,33 @@ const KEYWORDS: [&str; 5] = ["PARAMETER", "POINTS", "REGION", "METRIC", "DATA"];
 const TIME: &str = "time";
 
 /// A word of the text; its place is where it lies in the source's text.
-type Word<'a> = &'a str;
+type Fragment<'a> = &'a str;
 
 /// What has been read so far.
 struct Reader<'a> {
     source: &'a Source,
-    parameters: Vec<Word<'a>>,
-    points: Vec<Vec<Word<'a>>>,
-    region: Option<Word<'a>>,
-    metric: Option<Word<'a>>,
+    parameters: Vec<Fragment<'a>>,
+    points: Vec<Vec<Fragment<'a>>>,
+    region: Option<Fragment<'a>>,
+    metric: Option<Fragment<'a>>,
     /// `DATA` lines since the last `METRIC` or `REGION`.
     data: usize,
     /// The first metric beside the time without as many lines of data as points.
     uneven: Option<Error>,
-    values: Vec<Value<'a>>,
+    values: Vec<PointValue<'a>>,
 }
 
 /// A value at a point.
-struct Value<'a> {
+struct PointValue<'a> {
     /// Which point.
     point: usize,
-    region: Option<Word<'a>>,
-    metric: Word<'a>,
-    text: Word<'a>,
+    region: Option<Fragment<'a>>,
+    metric: Fragment<'a>,
+    text: Fragment<'a>,
 }
 
 /// The table of a text whose first word is a keyword; `None` of another.
-pub(super) fn table(source: &Source) -> Option<Result<Table<'_>>> {
+pub(super) fn table(source: &Source) -> Option<Result<LineTable<'_>>> {
     let mut lines = lines(source);
     let keyword = lines.next().and_then(|line| line.split_whitespace().next())?;
     KEYWORDS.contains(&keyword).then(|| Reader::of(source).read())
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read(mut self) -> Result<Table<'a>> {
+    fn read(mut self) -> Result<LineTable<'a>> {
         for line in lines(self.source) {
             let end = line.find(char::is_whitespace).unwrap_or(line.len());
             let (keyword, rest) = line.split_at(end);
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `(1 2) (3 4)`, with blanks anywhere between.
-    fn points(&mut self, keyword: Word<'a>, mut rest: Word<'a>) -> Result<()> {
+    fn points(&mut self, keyword: Fragment<'a>, mut rest: Fragment<'a>) -> Result<()> {
         if self.parameters.is_empty() {
             return Err(self.error(keyword, "POINTS before PARAMETER".into(), "PARAMETER m p"));
         }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 }
                 None => return Err(self.error(rest, format!("{:?}", first_word(rest)), &expected)),
             };
-            let point: Vec<Word<'a>> = inside.split_whitespace().collect();
+            let point: Vec<Fragment<'a>> = inside.split_whitespace().collect();
             if point.len() != self.parameters.len() {
                 return Err(self.error(rest, format!("{:?}", shortened(inside)), &expected));
             }
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn data(&mut self, keyword: Word<'a>, rest: Word<'a>) -> Result<()> {
+    fn data(&mut self, keyword: Fragment<'a>, rest: Fragment<'a>) -> Result<()> {
         let Some(metric) = self.metric else {
             return Err(self.error(keyword, "DATA before METRIC".into(), "METRIC time"));
         };
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         }
         let before = self.values.len();
         let region = self.region;
-        let values = rest.split_whitespace().map(|text| Value { point, region, metric, text });
+        let values = rest.split_whitespace().map(|text| PointValue { point, region, metric, text });
         self.values.extend(values);
         if self.values.len() == before {
             return Err(self.error(keyword, "no values".into(), "at least one time"));
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Every point has had its data.
-    fn end_of_data(&mut self, at: Word<'a>) -> Result<()> {
+    fn end_of_data(&mut self, at: Fragment<'a>) -> Result<()> {
         if let Some(metric) = self.metric
             && self.data > 0
             && self.data < self.points.len()
@@ -166,19 +166,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn check_points(&self, at: Word<'a>) -> Result<()> {
+    fn check_points(&self, at: Fragment<'a>) -> Result<()> {
         let mut known = BTreeSet::new();
         let Some(twice) = self.points.iter().find(|point| !known.insert(*point)) else {
             return Ok(());
         };
-        let pair = |(name, text): (&Word<'a>, &Word<'a>)| format!("{name} = {text}");
+        let pair = |(name, text): (&Fragment<'a>, &Fragment<'a>)| format!("{name} = {text}");
         let named: Vec<String> = self.parameters.iter().zip(twice).map(pair).collect();
         let found = format!("the point {} twice in POINTS", named.join(", "));
         Err(self.error(at, found, "each point once"))
     }
 
     /// Refuses the data of a time at once, and of another metric where the file has no time.
-    fn refuse_uneven(&mut self, at: Word<'a>, metric: Word<'a>) -> Result<()> {
+    fn refuse_uneven(&mut self, at: Fragment<'a>, metric: Fragment<'a>) -> Result<()> {
         let found = format!("{} lines of DATA for {} points", self.data, self.points.len());
         let error = self.error(at, found, "as many lines of DATA as points");
         if metric == TIME {
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn table(mut self, end: Word<'a>) -> Result<Table<'a>> {
+    fn table(mut self, end: Fragment<'a>) -> Result<LineTable<'a>> {
         let has_time = self.values.iter().any(|value| value.metric == TIME);
         if let Some(error) = self.uneven.take().filter(|_| !has_time) {
             return Err(error);
@@ -209,10 +209,10 @@ impl<'a> Reader<'a> {
         let columns = headings(self.source, &names)?;
         let rows: Vec<Vec<Field<'a>>> =
             self.values.iter().map(|value| self.row(value, has_regions)).collect();
-        Ok(Table { columns, rows: Box::new(rows) })
+        Ok(LineTable { columns, rows: Box::new(rows) })
     }
 
-    fn row(&self, value: &Value<'a>, has_regions: bool) -> Vec<Field<'a>> {
+    fn row(&self, value: &PointValue<'a>, has_regions: bool) -> Vec<Field<'a>> {
         let at = self.place(value.text);
         let mut row: Vec<Field<'a>> =
             self.points[value.point].iter().map(|coordinate| self.field(coordinate)).collect();
@@ -224,19 +224,18 @@ impl<'a> Reader<'a> {
         row
     }
 
-    fn field(&self, word: Word<'a>) -> Field<'a> {
+    fn field(&self, word: Fragment<'a>) -> Field<'a> {
         Field { text: word.into(), at: self.place(word) }
     }
 
-    /// Where a word begins in the file \[bytes\].
-    fn place(&self, word: Word<'a>) -> usize {
+    /// Place at which a word begins in the file \[bytes\].
+    fn place(&self, word: Fragment<'a>) -> usize {
         let start = self.source.text.as_ptr() as usize;
         (word.as_ptr() as usize).saturating_sub(start)
     }
 
-    fn error(&self, at: Word<'a>, found: String, expected: &str) -> Error {
-        let at = self.source.position(self.place(at));
-        Error::Input { at, found, expected: expected.into() }
+    fn error(&self, at: Fragment<'a>, found: String, expected: &str) -> Error {
+        self.source.error(self.place(at), found, expected)
     }
 }
 
@@ -244,7 +243,7 @@ fn first_word(text: &str) -> &str {
     shortened(text.split_whitespace().next().unwrap_or_default())
 }
 
-/// As much as a message can hold.
+/// A text as long as a message can hold.
 fn shortened(text: &str) -> &str {
     &text[..text.floor_char_boundary(60)]
 }

@@ -1,32 +1,28 @@
 //! JSON: records, lines, and what known tools write, recognised by their content.
 //!
-//! Each format of a tool is a file with a [`Format`], which stands in [`FORMATS`], or with a
+//! Each format of a tool is an [`ObjectFormat`], which stands in [`FORMATS`], or with a
 //! [`RecordFormat`] in [`RECORD_FORMATS`]. What is none of them and no table either is read by [`paths`].
 
-mod columnar;
+mod benchmarks;
 mod extrap;
-mod google_benchmark;
-mod hyperfine;
-mod inner;
-mod kernel_tuner;
-mod log;
 mod node;
 mod paths;
-mod ramble;
 mod records;
-mod reframe;
 mod table;
+mod tables;
+mod tuners;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 
 use crate::sheet::Sheet;
-use node::{Node, Object, first_value};
+use node::first_value;
+pub use node::{Node, Object};
 use records::Records;
 use table::Table;
 
 /// A format of a tool whose file is one object.
-struct Format {
+struct ObjectFormat {
     /// What people call it: `JSON of hyperfine`.
     name: &'static str,
     /// What it is recognised by, for the error at a file that is none of the formats.
@@ -38,17 +34,17 @@ struct Format {
 }
 
 /// All formats of tools, from the one that asks for most.
-const FORMATS: [Format; 10] = [
-    kernel_tuner::CACHE,
-    kernel_tuner::T4,
-    hyperfine::FORMAT,
+const FORMATS: [ObjectFormat; 10] = [
+    tuners::CACHE,
+    tuners::T4,
+    benchmarks::HYPERFINE,
     extrap::FORMAT,
-    ramble::FORMAT,
-    google_benchmark::FORMAT,
-    reframe::FORMAT,
-    columnar::SPLIT,
-    columnar::KEYED,
-    columnar::COLUMNS,
+    benchmarks::RAMBLE,
+    benchmarks::GOOGLE_BENCHMARK,
+    benchmarks::REFRAME,
+    tables::SPLIT,
+    tables::KEYED,
+    tables::COLUMNS,
 ];
 
 /// A format of a tool whose file is objects in lines or in an array.
@@ -60,7 +56,7 @@ struct RecordFormat {
 }
 
 /// All formats of tools that write objects in lines.
-const RECORD_FORMATS: [RecordFormat; 3] = [extrap::LINES, log::LINES, kernel_tuner::RESULTS];
+const RECORD_FORMATS: [RecordFormat; 3] = [extrap::LINES, tuners::LOG, tuners::RESULTS];
 
 /// The table of a file of JSON; `None` of a text that does not begin with `{` or `[`. What was said of its
 /// columns may be paths: `results[*].mean`.
@@ -75,19 +71,15 @@ pub(crate) fn sheet<'a>(source: &'a Source, paths: &[String]) -> Result<Option<S
     }
     let (first, rest) = match first_value(source, text) {
         Ok(found) => found,
-        Err(error) => return kernel_tuner::open(source, text).unwrap_or(Err(error)).map(Some),
+        Err(error) => return tuners::open(source, text).unwrap_or(Err(error)).map(Some),
     };
     let document = match rest {
         "" => Document::One(first),
         _ if rest.starts_with('{') && first.is_object() => Document::Several(first, text),
         _ => {
-            let at = source.position(source.text.len() - rest.len());
-            let found = "something behind the end of the first value".into();
-            return Err(Error::Input {
-                at,
-                found,
-                expected: "one array or object, or objects".into(),
-            });
+            let found = "something behind the end of the first value";
+            let at = source.text.len() - rest.len();
+            return Err(source.error(at, found, "one array or object, or objects"));
         }
     };
     let recognised = document.sheet(source);
@@ -142,7 +134,7 @@ impl<'a> Document<'a> {
             let records = Records::of_items(source, vec![root])?;
             return sheet_of(records, &object, "JSON Lines").map(Some);
         }
-        if let Some(inner) = inner::only_table(root)? {
+        if let Some(inner) = tables::only_table(root)? {
             return inner.sheet(source).map(Some);
         }
         Ok(None)

@@ -1,26 +1,30 @@
-//! Where m and p stand.
+//! Where m and p stand, and tables of configurations that may be chosen.
 
-use mmgp_base::error::{Answer, Error, Result};
+use std::collections::BTreeSet;
+
+use mmgp_base::Mapping;
+use mmgp_base::error::{Answer, Error, Result, Warning};
 use mmgp_base::expression::{Expression, Kind, Names};
+use mmgp_base::table::Source;
 
-use super::Planner;
 use super::wide::Wide;
-use crate::labels;
-use crate::names::Role;
+use super::{Plan, Planner};
+use crate::claims::{Claims, Columns, Variables};
+use crate::formats;
+use crate::names::{self, Role};
 use crate::sheet::Field;
-use crate::survey::{is_count, pair};
+use crate::survey::{Survey, is_count, pair};
 use crate::units::{Comma, Measure, number};
-use crate::variables::Variables;
 
-/// Where a whole number of a run stands.
+/// The place of a whole number of a run.
 pub(super) enum Number {
-    /// Nowhere: it is 1.
+    /// No place: the number is 1.
     One,
     Column(usize),
     Formula(Formula),
-    /// Of a text such as `8x4`, the first or the second.
+    /// The first or the second number of a text such as `8x4`.
     Part(usize, usize),
-    /// In the name of the time's column.
+    /// The number in the name of the time's column.
     Heading,
 }
 
@@ -32,7 +36,7 @@ pub(super) struct Formula {
 }
 
 impl Formula {
-    /// Its value of a row; not a number where a column has none.
+    /// The value of a row; not a number where a column has none.
     pub fn value(&self, row: &[Field<'_>], comma: Comma) -> f64 {
         let value = |&place: &usize| number(&row[place].text, comma).unwrap_or(f64::NAN);
         self.expression.value(&self.places.iter().map(value).collect::<Vec<_>>())
@@ -73,7 +77,7 @@ fn count(text: &str, comma: Comma) -> Option<u32> {
     if let Ok(count) = text.parse::<u32>() {
         return (count >= 1).then_some(count);
     }
-    number(text, comma).map_or_else(|| labels::count(text).map(|it| it.0), whole)
+    number(text, comma).map_or_else(|| names::labelled_count(text).map(|it| it.0), whole)
 }
 
 /// A whole number that counts something, to within what a quotient is rounded by.
@@ -83,22 +87,17 @@ fn whole(value: f64) -> Option<u32> {
 }
 
 impl Planner<'_> {
-    /// Where m and p stand.
+    /// Finds the places of m and p.
     pub(super) fn configuration(&mut self, wide: &Option<Wide>) -> Result<(Number, Number)> {
         if let Some((name, is_p_first)) = self.claims.columns.split() {
             let place = self.named(name)?;
-            let (m, p) = if is_p_first { (1, 0) } else { (0, 1) };
-            self.take(if is_p_first { "p, m" } else { "m, p" }, place, "");
-            return Ok((Number::Part(place, m), Number::Part(place, p)));
+            return Ok(self.both(place, is_p_first));
         }
         let m = self.number("m", Role::Processes, wide)?;
         let p = self.number("p", Role::Threads, wide)?;
         match (m, p) {
             (Some(m), Some(p)) => Ok((m, p)),
-            (Some(m), None) => {
-                let p = self.of_cores(&m)?;
-                Ok((m, p))
-            }
+            (Some(m), None) => self.of_cores(m),
             (None, Some(p)) => match self.by_nodes()? {
                 Some(m) => Ok((m, p)),
                 None => {
@@ -108,10 +107,7 @@ impl Planner<'_> {
                 }
             },
             (None, None) => match self.by_nodes()? {
-                Some(m) => {
-                    let p = self.of_cores(&m)?;
-                    Ok((m, p))
-                }
+                Some(m) => self.of_cores(m),
                 None => self.pair().ok_or_else(|| self.nowhere()),
             },
         }
@@ -128,22 +124,27 @@ impl Planner<'_> {
                     .values
                     .iter()
                     .filter(|it| pair(it).is_some())
-                    .map(|text| labels::is_p_first(text));
+                    .map(|text| names::is_p_first(text));
                 let first = orders.next()??;
                 orders.all(|other| other == Some(first)).then_some(first)
             };
-            let is_p_first = labels::is_p_first_by_name(self.name(place)).or_else(by_words);
+            let is_p_first = names::is_p_first_by_name(self.name(place)).or_else(by_words);
             is_p_first.filter(|_| is_possible).map(|it| (place, it))
         };
-        let free: Vec<usize> = (0..self.taken.len()).filter(|&place| !self.taken[place]).collect();
+        let free: Vec<usize> = self.free().collect();
         let found: Vec<(usize, bool)> = free.iter().filter_map(order).collect();
         let [(place, is_p_first)] = found[..] else { return None };
-        let (m, p) = if is_p_first { (1, 0) } else { (0, 1) };
-        self.take(if is_p_first { "p, m" } else { "m, p" }, place, "");
-        Some((Number::Part(place, m), Number::Part(place, p)))
+        Some(self.both(place, is_p_first))
     }
 
-    /// By what was said, by the headings of a wide table, by the name itself, or by the dictionary.
+    /// m and p in a column of texts such as `8x4`.
+    fn both(&mut self, place: usize, is_p_first: bool) -> (Number, Number) {
+        let (m, p) = if is_p_first { (1, 0) } else { (0, 1) };
+        self.take(if is_p_first { "p, m" } else { "m, p" }, place, "");
+        (Number::Part(place, m), Number::Part(place, p))
+    }
+
+    /// Finds a number by what was said, by the headings of a wide table, by the name itself, or by the dictionary.
     fn number(
         &mut self,
         key: &'static str,
@@ -172,13 +173,7 @@ impl Planner<'_> {
                 self.take(key, place, "");
                 Ok(Some(Number::Column(place)))
             }
-            _ => {
-                let names: Vec<&str> = found.iter().map(|&place| self.name(place)).collect();
-                let answer = |name: &&str| self.columns_answer(format!("{key}={name}"), "");
-                let answers = names.iter().map(answer).collect();
-                let found = format!("{key} may be any of the columns {}", names.join(", "));
-                Err(self.ambiguous(found, answers))
-            }
+            _ => Err(self.any_of(key, key, &found, Vec::new())),
         }
     }
 
@@ -223,8 +218,13 @@ impl Planner<'_> {
         self.said("m", &text).map(Some)
     }
 
-    /// p where no column is called as threads are: by all cores, or 1.
-    fn of_cores(&mut self, m: &Number) -> Result<Number> {
+    /// m, and p where no column is called as threads are: by all cores, or 1.
+    fn of_cores(&mut self, m: Number) -> Result<(Number, Number)> {
+        let p = self.p_of_cores(&m)?;
+        Ok((m, p))
+    }
+
+    fn p_of_cores(&mut self, m: &Number) -> Result<Number> {
         let all = self.with_role(Role::AllCores);
         let some = self.with_role(Role::Cores);
         let is_of_slurm = self.sheet.format.starts_with("sacct");
@@ -283,7 +283,6 @@ impl Planner<'_> {
 
     /// The error where neither m nor p is found, with what could be.
     fn nowhere(&self) -> Error {
-        let free = || (0..self.taken.len()).filter(|&place| !self.taken[place]);
         let is_pair = |place: &usize| {
             let look = &self.survey.columns[*place];
             let is_time = matches!(self.measures[*place], Measure::Time(_));
@@ -292,13 +291,13 @@ impl Planner<'_> {
         };
         let names = self.all_names();
         let found = format!("found the columns {names}, none of which is called as m or p are");
-        if let Some(place) = free().find(is_pair) {
+        if let Some(place) = self.free().find(is_pair) {
             let name = self.name(place);
             let answer = |key: &str, meaning| self.columns_answer(format!("{key}={name}"), meaning);
             let both = vec![answer("m,p", "processes first"), answer("p,m", "threads first")];
             return self.ambiguous(found, both);
         }
-        let counts = free().filter(|&place| {
+        let counts = self.free().filter(|&place| {
             let look = &self.survey.columns[place];
             let is_possible = matches!(
                 self.roles[place],
@@ -318,9 +317,104 @@ impl Planner<'_> {
         self.ambiguous(found, answers)
     }
 
+    /// The error where any of these columns may hold what a key is for, with further answers first.
+    pub(super) fn any_of(
+        &self,
+        what: &str,
+        key: &str,
+        places: &[usize],
+        mut answers: Vec<Answer>,
+    ) -> Error {
+        let names: Vec<&str> = places.iter().map(|&place| self.name(place)).collect();
+        let answer = |name: &&str| self.columns_answer(format!("{key}={name}"), "");
+        answers.extend(names.iter().map(answer));
+        self.ambiguous(format!("{what} may be any of the columns {}", names.join(", ")), answers)
+    }
+
     /// What could be said of columns, beside what was said.
     pub(super) fn columns_answer(&self, more: String, meaning: &str) -> Answer {
         let value = self.claims.columns.with(&more);
         Answer { key: "columns", value, meaning: meaning.into() }
+    }
+}
+
+/// The configurations of a table, each once, in their order. A table of timed runs is one, too: what it says
+/// beyond m and p, and how often, is passed over.
+///
+/// ```
+/// use mmgp_base::table::Source;
+/// use mmgp_intake::{Columns, configurations};
+///
+/// let source = Source::new("allowed.csv", "ranks,threads\n8,1\n4,2\n");
+/// let (allowed, _) = configurations(&source, &Columns::default())?;
+/// assert_eq!((allowed[1].m(), allowed[1].p()), (4, 2));
+/// # Ok::<(), mmgp_base::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Plan::of`] and [`Plan::read`], but that no time need be there.
+pub fn configurations(source: &Source, columns: &Columns) -> Result<(Vec<Mapping>, Vec<Warning>)> {
+    let sheet = formats::sheet(source, columns)?;
+    let survey = Survey::of(&sheet)?;
+    let claims = Claims { columns: columns.clone(), ..Claims::default() };
+    let mut planner = Planner::new(&sheet, &survey, &claims);
+    let (m, p) = planner.configuration(&None)?;
+    let mut allowed = Vec::new();
+    let mut seen = BTreeSet::new();
+    sheet.rows.visit(&mut |row| {
+        let mut counts = [1; 2];
+        for (number, count) in [&m, &p].into_iter().zip(&mut counts) {
+            *count = number.of(row, None, survey.comma).ok_or_else(|| {
+                let (field, name) = (&row[number.place()], &sheet.columns[number.place()].name);
+                let expected = format!("a whole number from 1 to {}", u32::MAX);
+                sheet.error(field.at, format!("{:?} in column {name:?}", field.text), expected)
+            })?;
+        }
+        let mapping = Mapping::new(counts[0], counts[1])?;
+        if seen.insert(mapping) {
+            allowed.push(mapping);
+        }
+        Ok(())
+    })?;
+    if allowed.is_empty() {
+        return Err(sheet.error(source.text.len(), "no rows", "at least one row below the header"));
+    }
+    let line = Plan::line_of(&planner.parts, &sheet).map(Warning::Understood);
+    Ok((allowed, line.into_iter().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Read = (Vec<(u32, u32)>, Vec<String>);
+
+    fn read(columns: &str, text: &str) -> Result<Read> {
+        let columns = if columns.is_empty() { Columns::default() } else { columns.parse()? };
+        let (allowed, warnings) = configurations(&Source::new("x.csv", text), &columns)?;
+        let allowed = allowed.iter().map(|mapping| (mapping.m(), mapping.p())).collect();
+        Ok((allowed, warnings.iter().map(Warning::to_string).collect()))
+    }
+
+    #[test]
+    fn each_configuration_is_allowed_once_whatever_else_a_row_says() {
+        let text = "# big\nm;p;gpus;time_ms;repetition\n8;1;4;x;1\n2;4;4;x;1\n8;1;4;x;2\n";
+        assert_eq!(read("", text).unwrap(), (vec![(8, 1), (2, 4)], Vec::new()));
+        let chosen = read("m=a,p=b", "b,a,wall\n1,8,3.5\n").unwrap();
+        assert_eq!(chosen.0, [(8, 1)]);
+        assert_eq!(chosen.1, ["x.csv, CSV: m is \"a\"; p is \"b\""]);
+    }
+
+    #[test]
+    fn a_table_of_nothing_or_of_something_else_is_refused_at_its_place() {
+        let refused = |text: &str| read("", text).unwrap_err().to_string();
+        assert_eq!(
+            refused("m,p\n"),
+            "x.csv:2:1: found no rows, expected at least one row below the header"
+        );
+        assert_eq!(
+            refused("m,p\n4,0\n"),
+            "x.csv:2:3: found \"0\" in column \"p\", expected a whole number from 1 to 4294967295"
+        );
     }
 }

@@ -8,14 +8,14 @@ use mmgp_base::error::Result;
 use mmgp_base::table::records::Run;
 
 use super::numbers::Number;
-use super::reading::Rows;
-use super::run::Entry;
+use super::reading::RowReader;
+use crate::outcomes::Entry;
 use crate::sheet::{Field, Lines, complete};
 use crate::units::Unit;
 
 /// What is wanted of each column.
 #[derive(Clone, Copy, PartialEq)]
-enum Wanted {
+enum ColumnUse {
     M,
     P,
     Repetition,
@@ -25,7 +25,7 @@ enum Wanted {
 
 /// The columns of plain rows.
 pub(super) struct PlainRows {
-    wanted: Vec<Wanted>,
+    wanted: Vec<ColumnUse>,
     unit: Unit,
     is_numbered: bool,
 }
@@ -34,10 +34,10 @@ pub(super) struct PlainRows {
 const POWERS_OF_TEN: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// So many digits always fit a `u32`.
+/// Number of digits that always fit a `u32`.
 const COUNT_DIGITS: usize = 9;
 
-/// So many digits always fit the 53 bits of an `f64`'s significand.
+/// Number of digits that always fit the 53 bits of an `f64`'s significand.
 const EXACT_DIGITS: usize = 15;
 
 impl PlainRows {
@@ -53,9 +53,9 @@ impl PlainRows {
             && plan.circumstances.is_empty()
             && plan.failures.is_empty();
         let (time, unit) = plan.times.plain().filter(|_| is_simple)?;
-        let mut wanted = vec![Wanted::Nothing; width];
-        wanted[time] = Wanted::Time;
-        for (number, of) in [(&plan.m, Wanted::M), (&plan.p, Wanted::P)] {
+        let mut wanted = vec![ColumnUse::Nothing; width];
+        wanted[time] = ColumnUse::Time;
+        for (number, of) in [(&plan.m, ColumnUse::M), (&plan.p, ColumnUse::P)] {
             match number {
                 Number::Column(place) => wanted[*place] = of,
                 Number::One => {}
@@ -63,7 +63,7 @@ impl PlainRows {
             }
         }
         if let Some(place) = plan.repetition {
-            wanted[place] = Wanted::Repetition;
+            wanted[place] = ColumnUse::Repetition;
         }
         Some(Self { wanted, unit, is_numbered: plan.repetition.is_some() })
     }
@@ -72,7 +72,7 @@ impl PlainRows {
     pub fn read(
         &self,
         lines: Lines<'_>,
-        rows: &mut Rows<'_>,
+        rows: &mut RowReader<'_>,
         entry: &mut impl FnMut(Entry) -> bool,
     ) -> Result<()> {
         let text = lines.text.as_bytes();
@@ -124,8 +124,8 @@ impl PlainRows {
         let last = self.wanted.len() - 1;
         for (column, wanted) in self.wanted.iter().enumerate() {
             match wanted {
-                Wanted::Time => (run.time_s, at) = self.seconds(text, at)?,
-                Wanted::Nothing => {
+                ColumnUse::Time => (run.time_s, at) = self.seconds(text, at)?,
+                ColumnUse::Nothing => {
                     while at < text.len() && text[at] != separator && text[at] != b'\n' {
                         at += 1;
                     }
@@ -134,8 +134,8 @@ impl PlainRows {
                     let (count, end) = count(text, at)?;
                     at = end;
                     match wanted {
-                        Wanted::M => run.m = count,
-                        Wanted::P => run.p = count,
+                        ColumnUse::M => run.m = count,
+                        ColumnUse::P => run.p = count,
                         _ => run.repetition = count,
                     }
                 }
@@ -197,7 +197,7 @@ fn count(text: &[u8], at: usize) -> Option<(u32, usize)> {
     (value >= 1 && length <= COUNT_DIGITS).then_some((value as u32, at + length))
 }
 
-/// Where the line that begins at a place ends, with its end.
+/// The place behind the line that begins at a place.
 fn end_of_line(text: &[u8], at: usize) -> usize {
     text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length + 1)
 }

@@ -6,15 +6,13 @@ use mmgp_base::error::{Error, Position, Result, Warning};
 use mmgp_base::table::records::Run;
 
 use super::Plan;
-use super::numbering::Numbers;
 use super::numbers::Number;
 use super::plain::{Counters, PlainRows};
-use super::run::{Entry, Outcome, Told, how_ended};
-use super::times::Found;
-use crate::failures::{is_failure, is_no_time, is_sign};
+use super::times::FoundTime;
+use super::watch::{Numbers, Watch};
+use crate::outcomes::{Entry, Outcome, RunReport, how_ended, is_failure, is_no_time, is_sign};
 use crate::sheet::{CUT_OFF, Field, Sheet};
 use crate::units::number;
-use crate::watch::Watch;
 
 /// What came of reading.
 #[derive(Debug, Default)]
@@ -28,22 +26,8 @@ pub struct Reading {
 }
 
 /// Words for a row that sums up the others, in small letters.
-const SUMS: [&str; 14] = [
-    "total",
-    "sum",
-    "all",
-    "mean",
-    "average",
-    "avg",
-    "median",
-    "summe",
-    "gesamt",
-    "\u{3a3}",
-    "min",
-    "max",
-    "overall",
-    "mittelwert",
-];
+const SUMS: &str =
+    "total sum all mean average avg median summe gesamt \u{3a3} min max overall mittelwert";
 
 impl Plan {
     /// Calls `entry` with each run, in the order of the rows. It answers whether the (m, p, repetition) is
@@ -57,7 +41,7 @@ impl Plan {
         sheet: &Sheet<'_>,
         entry: &mut impl FnMut(Entry) -> bool,
     ) -> Result<Reading> {
-        let mut rows = Rows::new(self, sheet, None);
+        let mut rows = RowReader::new(self, sheet, None);
         let plain = PlainRows::of(self, sheet.columns.len());
         if let (Some(plain), Some(lines)) = (plain, sheet.rows.lines()) {
             plain.read(lines, &mut rows, entry)?;
@@ -73,16 +57,16 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_told(&self, sheet: &Sheet<'_>, told: &mut dyn FnMut(Told)) -> Result<Reading> {
-        let mut rows = Rows::new(self, sheet, Some(told));
+    pub fn read_told(&self, sheet: &Sheet<'_>, told: &mut dyn FnMut(RunReport)) -> Result<Reading> {
+        let mut rows = RowReader::new(self, sheet, Some(told));
         let mut next = |_| 0;
         sheet.rows.visit(&mut |row| rows.read(row, &mut |_| true, &mut next))?;
         rows.finish()
     }
 }
 
-/// Rows that are being read.
-pub(super) struct Rows<'a> {
+/// A reader of rows.
+pub(super) struct RowReader<'a> {
     pub(super) plan: &'a Plan,
     pub(super) sheet: &'a Sheet<'a>,
     pub(super) reading: Reading,
@@ -92,14 +76,14 @@ pub(super) struct Rows<'a> {
     pub(super) numbered: BTreeMap<(u32, u32), Numbers>,
     /// The first row of a (m, p, repetition) that was there before.
     repeated: Option<Error>,
-    told: Option<Telling<'a>>,
+    told: Option<Listener<'a>>,
     /// Whether lines that are no rows are remarks.
     has_remarks: bool,
 }
 
 /// Who is told of all runs, and the column of their ids.
-struct Telling<'a> {
-    told: &'a mut dyn FnMut(Told),
+struct Listener<'a> {
+    told: &'a mut dyn FnMut(RunReport),
     id: Option<usize>,
 }
 
@@ -110,9 +94,13 @@ struct Failures {
     first: Option<(Position, (u32, u32), String)>,
 }
 
-impl<'a> Rows<'a> {
-    fn new(plan: &'a Plan, sheet: &'a Sheet<'a>, told: Option<&'a mut dyn FnMut(Told)>) -> Self {
-        Rows {
+impl<'a> RowReader<'a> {
+    fn new(
+        plan: &'a Plan,
+        sheet: &'a Sheet<'a>,
+        told: Option<&'a mut dyn FnMut(RunReport)>,
+    ) -> Self {
+        RowReader {
             plan,
             sheet,
             reading: Reading::default(),
@@ -121,7 +109,7 @@ impl<'a> Rows<'a> {
             numbered: BTreeMap::new(),
             repeated: None,
             has_remarks: false,
-            told: told.map(|told| Telling { told, id: sheet.column("id") }),
+            told: told.map(|told| Listener { told, id: sheet.column("id") }),
         }
     }
 
@@ -185,10 +173,10 @@ impl<'a> Rows<'a> {
         repetition: Option<u32>,
         outcome: impl FnOnce() -> Outcome,
     ) {
-        if let Some(Telling { told, id }) = &mut self.told {
+        if let Some(Listener { told, id }) = &mut self.told {
             let id = id.and_then(|place| row[place].text.parse().ok());
             let quantity = self.plan.quantity();
-            told(Told { id, m, p, repetition, outcome: outcome(), quantity });
+            told(RunReport { id, m, p, repetition, outcome: outcome(), quantity });
         }
     }
 
@@ -256,7 +244,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The column that says that the run of a row failed, and what it says.
-    fn failed(&self, row: &[Field<'_>], found: &Found) -> Option<(usize, String)> {
+    fn failed(&self, row: &[Field<'_>], found: &FoundTime) -> Option<(usize, String)> {
         let is_of = |(place, role): &&(usize, _)| is_failure(*role, &row[*place].text);
         let by_column = self.plan.failures.iter().find(is_of).map(|(place, _)| *place);
         let is_none = found.seconds.is_none() && is_no_time(&row[found.place].text);
@@ -327,15 +315,8 @@ impl<'a> Rows<'a> {
             });
         }
         if let Some((at, (m, p), why)) = first {
-            let file = file.clone();
-            self.reading.warnings.push(Warning::FailedRuns {
-                file,
-                count,
-                line: at.line,
-                m,
-                p,
-                why,
-            });
+            let (file, line) = (file.clone(), at.line);
+            self.reading.warnings.push(Warning::FailedRuns { file, count, line, m, p, why });
         }
         for (why, lines) in &self.reading.left_out {
             let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
@@ -364,7 +345,8 @@ impl Failures {
 }
 
 fn is_sum(text: &str) -> bool {
-    SUMS.contains(&text.trim_end_matches(':').to_lowercase().as_str())
+    let text = text.trim_end_matches(':').to_lowercase();
+    SUMS.split(' ').any(|known| known == text)
 }
 
 /// Whether a text may stand in a row of units.

@@ -1,33 +1,32 @@
 //! The columns of the time, and its unit.
 
 use mmgp_base::error::{Answer, Error, Result};
-use mmgp_base::quantity::{Direction, Quantity};
+use mmgp_base::quantity::{Direction, Quantity, with_unit};
 
-use super::derived::Derived;
+use super::measurand::{Substitute, better};
 use super::numbers::Formula;
 use super::wide::Wide;
 use super::{Planner, is_measured};
-use crate::measurand::better;
 use crate::names::statistic_of;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
 
 /// The times of a row: their columns and unit.
 pub(super) struct Times {
-    pub columns: Vec<Timed>,
+    pub columns: Vec<TimeColumn>,
     pub unit: UnitOf,
     /// What is measured instead of them.
-    derived: Option<Derived>,
+    derived: Option<Substitute>,
 }
 
 /// One time of a row.
-pub(super) struct Timed {
-    pub value: Value,
+pub(super) struct TimeColumn {
+    pub value: TimeValue,
     /// The number in the name of its column, of a wide table.
     pub heading: Option<u32>,
 }
 
-pub(super) enum Value {
+pub(super) enum TimeValue {
     Column(usize),
     Formula(Formula),
 }
@@ -35,14 +34,14 @@ pub(super) enum Value {
 /// The unit of times whose texts do not say it.
 pub(super) enum UnitOf {
     Known(Unit),
-    /// In a column of the same row.
+    /// A unit in a column of the same row.
     Column(usize),
     /// They are rates, in that unit; a piece of work then takes the inverse.
     Rate(String),
 }
 
 /// A time of a row, where it stands and what was in its column's name.
-pub(super) struct Found {
+pub(super) struct FoundTime {
     pub seconds: Option<f64>,
     pub place: usize,
     pub heading: Option<u32>,
@@ -50,17 +49,17 @@ pub(super) struct Found {
 
 impl Times {
     /// One time in each row.
-    pub fn one(value: Value, unit: UnitOf) -> Self {
-        Self::several(vec![Timed { value, heading: None }], unit)
+    pub fn one(value: TimeValue, unit: UnitOf) -> Self {
+        Self::several(vec![TimeColumn { value, heading: None }], unit)
     }
 
-    /// So many times in each row.
-    pub fn several(columns: Vec<Timed>, unit: UnitOf) -> Self {
+    /// Several times in each row.
+    pub fn several(columns: Vec<TimeColumn>, unit: UnitOf) -> Self {
         Self { columns, unit, derived: None }
     }
 
     /// The same where something else is measured instead.
-    pub fn with(self, derived: Derived) -> Self {
+    pub fn with(self, derived: Substitute) -> Self {
         Self { derived: Some(derived), ..self }
     }
 
@@ -69,20 +68,20 @@ impl Times {
         &'t self,
         row: &'t [Field<'_>],
         comma: Comma,
-    ) -> impl Iterator<Item = Found> + 't {
+    ) -> impl Iterator<Item = FoundTime> + 't {
         let unit = self.unit(row);
         let is_rate = matches!(self.unit, UnitOf::Rate(_));
         self.columns.iter().map(move |timed| {
             let (seconds, place) = match &timed.value {
-                Value::Column(place) if is_rate => (of_rate(&row[*place].text, comma), *place),
-                Value::Column(place) => (seconds(&row[*place].text, unit, comma), *place),
-                Value::Formula(formula) => {
+                TimeValue::Column(place) if is_rate => (of_rate(&row[*place].text, comma), *place),
+                TimeValue::Column(place) => (seconds(&row[*place].text, unit, comma), *place),
+                TimeValue::Formula(formula) => {
                     let value = formula.value(row, comma);
                     let is_time = value.is_finite() && value >= 0.0;
                     (is_time.then_some(value), formula.places().first().copied().unwrap_or(0))
                 }
             };
-            Found { seconds, place, heading: timed.heading }
+            FoundTime { seconds, place, heading: timed.heading }
         })
     }
 
@@ -137,7 +136,7 @@ impl Times {
     /// The column and its unit, where there is one column of numbers in one unit.
     pub fn plain(&self) -> Option<(usize, Unit)> {
         match (&self.columns[..], &self.unit) {
-            ([Timed { value: Value::Column(place), .. }], UnitOf::Known(unit))
+            ([TimeColumn { value: TimeValue::Column(place), .. }], UnitOf::Known(unit))
                 if self.derived.is_none() =>
             {
                 Some((*place, *unit))
@@ -173,7 +172,7 @@ fn of_rate(text: &str, comma: Comma) -> Option<f64> {
 }
 
 impl Planner<'_> {
-    /// Where the time stands.
+    /// Finds the columns of the time.
     pub(super) fn times(&mut self, wide: Option<Wide>) -> Result<Times> {
         if let Some(wide) = wide {
             return self.wide_times(wide);
@@ -193,7 +192,7 @@ impl Planner<'_> {
         self.usual_times()
     }
 
-    /// Where the time stands that is measured itself.
+    /// Finds the columns of a time that is measured itself.
     pub(super) fn usual_times(&mut self) -> Result<Times> {
         if let Some(said) = self.claims.columns.of("time") {
             return self.said_time(said);
@@ -202,7 +201,7 @@ impl Planner<'_> {
         self.check_fixed(place)?;
         self.check_sum(place)?;
         let unit = self.unit_of(place)?;
-        Ok(Times::one(Value::Column(place), unit))
+        Ok(Times::one(TimeValue::Column(place), unit))
     }
 
     /// A column, one with a unit in brackets behind it, or an expression that a user named.
@@ -210,19 +209,18 @@ impl Planner<'_> {
         if let Ok(place) = self.named(said) {
             self.taken[place] = true;
             let unit = self.unit_of(place)?;
-            return Ok(Times::one(Value::Column(place), unit));
+            return Ok(Times::one(TimeValue::Column(place), unit));
         }
-        let in_brackets = said.strip_suffix(']').and_then(|said| said.rsplit_once('['));
-        if let Some((name, unit)) = in_brackets
-            && let Some(unit) = Unit::named(unit.trim())
+        if let Some((name, unit)) = with_unit(said).filter(|_| said.ends_with(']'))
+            && let Some(unit) = Unit::named(unit)
         {
-            let place = self.named(name.trim())?;
+            let place = self.named(name)?;
             self.take("time", place, &format!("in {}, as said", unit.symbol()));
-            return Ok(Times::one(Value::Column(place), UnitOf::Known(unit)));
+            return Ok(Times::one(TimeValue::Column(place), UnitOf::Known(unit)));
         }
         let formula = self.formula(said)?;
         self.say("time", formula.text(), "taken as seconds");
-        Ok(Times::one(Value::Formula(formula), UnitOf::Known(Unit::Seconds)))
+        Ok(Times::one(TimeValue::Formula(formula), UnitOf::Known(Unit::Seconds)))
     }
 
     /// The column of the rates that a user named.
@@ -240,13 +238,12 @@ impl Planner<'_> {
             Measure::Other(_) => said.to_string(),
         };
         self.take("rate", place, &format!("in {unit}; more is better"));
-        Ok(Times::one(Value::Column(place), UnitOf::Rate(unit)))
+        Ok(Times::one(TimeValue::Column(place), UnitOf::Rate(unit)))
     }
 
     /// The column whose name says that it holds the time.
     fn time_column(&self) -> Result<usize> {
-        let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
-        let free: Vec<usize> = free.filter(|&place| self.roles[place].is_none()).collect();
+        let free: Vec<usize> = self.free().filter(|&it| self.roles[it].is_none()).collect();
         let is_time = |place: &usize| {
             matches!(self.measures[*place], Measure::Time(_))
                 && !self.survey.columns[*place].are_instants()
@@ -264,12 +261,7 @@ impl Planner<'_> {
             [place] if parts.is_empty() => Ok(place),
             _ => {
                 let found: Vec<usize> = found.into_iter().chain(parts).collect();
-                let names: Vec<&str> = found.iter().map(|&place| self.name(place)).collect();
-                let answer = |name: &&str| self.columns_answer(format!("time={name}"), "");
-                let mut answers = self.wide_answers();
-                answers.extend(names.iter().map(answer));
-                let found = format!("the time may be any of the columns {}", names.join(", "));
-                Err(self.ambiguous(found, answers))
+                Err(self.any_of("the time", "time", &found, self.wide_answers()))
             }
         }
     }
@@ -365,7 +357,7 @@ pub(super) fn rate_answer(name: &str) -> Answer {
     Answer { key: "rate", value: name.into(), meaning: String::new() }
 }
 
-/// Of so many columns beside the likeliest it is said that they may hold the time.
+/// Number of columns beside the likeliest of which it is said that they may hold the time.
 const MOST_OTHERS: usize = 3;
 
 /// The columns that hold the time where mmgp writes them; before all others.

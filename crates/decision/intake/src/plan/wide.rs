@@ -1,9 +1,10 @@
 //! Tables with a column for each m, p or repetition.
 
 use mmgp_base::error::{Answer, Result};
+use mmgp_base::quantity::with_unit;
 
 use super::Planner;
-use super::times::{Timed, Times, UnitOf, Value};
+use super::times::{TimeColumn, TimeValue, Times, UnitOf};
 use crate::names::{Role, numbered, role_of_stem};
 use crate::units::{Measure, Unit, duration, measure_of};
 
@@ -16,7 +17,7 @@ const MOST_IN_NAMES: u32 = 8192;
 /// Repetitions differ by less than this factor.
 const ALIKE: f64 = 1.25;
 
-/// So many rows are looked at.
+/// Number of rows that are looked at.
 const SPREADS: usize = 50;
 
 /// A table with a column for each m, p or repetition.
@@ -133,7 +134,7 @@ impl Planner<'_> {
         free.filter_map(answer).collect()
     }
 
-    /// By which factor the times of a row differ that stand in these columns, in the median.
+    /// The factor by which the times of a row differ that stand in these columns, in the median.
     fn spread_in_rows(&self, group: &Wide) -> f64 {
         let mut spreads = Vec::new();
         // What is wrong with a row is said when it is read.
@@ -154,9 +155,9 @@ impl Planner<'_> {
     }
 
     pub(super) fn wide_times(&mut self, wide: Wide) -> Result<Times> {
-        let unit = match (measure_of(&wide.stem), in_brackets(&wide.stem)) {
+        let unit = match (measure_of(&wide.stem), with_unit(&wide.stem)) {
             (Measure::Time(Some(unit)), _) => Some(unit),
-            (_, Some(unit)) => Some(self.unit_in_brackets(&wide.stem, unit)?),
+            (_, Some((_, unit))) => Some(self.unit_in_brackets(&wide.stem, unit)?),
             _ => match self.unit_of_corner()? {
                 None => self.unit_above()?,
                 of_corner => of_corner,
@@ -173,8 +174,8 @@ impl Planner<'_> {
         for &(place, _) in &wide.columns {
             self.taken[place] = true;
         }
-        let timed = |&(place, number): &(usize, u32)| Timed {
-            value: Value::Column(place),
+        let timed = |&(place, number): &(usize, u32)| TimeColumn {
+            value: TimeValue::Column(place),
             heading: Some(number),
         };
         let columns = wide.columns.iter().map(timed).collect();
@@ -184,14 +185,14 @@ impl Planner<'_> {
     /// The unit in brackets behind the first name of a table with a column for each number: `ranks (ms)`.
     fn unit_of_corner(&self) -> Result<Option<Unit>> {
         let name = self.name(0);
-        let inner = in_brackets(name).unwrap_or(name);
-        match measure_of(inner) {
+        let unit = with_unit(name).map(|(_, unit)| unit);
+        match measure_of(unit.unwrap_or(name)) {
             Measure::Rate(unit) => {
                 let found = format!("{name:?} is a rate ({unit}), and no time");
                 Err(self.ambiguous(found, Vec::new()))
             }
             Measure::Time(Some(unit)) => Ok(Some(unit)),
-            _ => Ok(in_brackets(name).and_then(Unit::named)),
+            _ => Ok(unit.and_then(Unit::named)),
         }
     }
 
@@ -200,10 +201,4 @@ impl Planner<'_> {
         let found = || format!("{unit:?} behind {stem:?} is no unit of time that is known");
         Unit::named(unit).ok_or_else(|| self.ambiguous(found(), Vec::new()))
     }
-}
-
-/// What stands in brackets at the end of a name.
-fn in_brackets(name: &str) -> Option<&str> {
-    let inner = name.trim_end().strip_suffix([')', ']'])?;
-    inner.rsplit_once(['(', '[']).map(|(_, inner)| inner.trim())
 }

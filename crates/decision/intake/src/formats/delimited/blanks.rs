@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::header::{Layout, Record, headings, is_number, unnamed};
-use super::lines::{Line, LineRows, Text, field};
+use super::lines::{Layout, Line, LineRows, Record, Text, field, headings, is_number, unnamed};
 use super::separated::has_decimals;
-use super::{Format, Table};
+use super::{LineFormat, LineTable};
 use crate::sheet::{Field, Heading, Rows};
 
-pub(super) const FORMAT: Format = Format { name: "table with blanks", table };
+pub(super) const FORMAT: LineFormat = LineFormat { name: "table with blanks", table };
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(super) fn are_between_decimals(text: &Text<'_>) -> bool {
     })
 }
 
-fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     let (gap, layout) = gap(text)?;
     let source = text.source;
     let with_names = layout.check_names(source).and_then(|()| headings(source, &layout.names));
@@ -53,7 +52,7 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
         };
         let (start, width) = (layout.rows_at, columns.len());
         let rows: Box<dyn Rows + 'a> = Box::new(LineRows { source, start, width, split });
-        Table { columns, rows }
+        LineTable { columns, rows }
     }))
 }
 
@@ -123,7 +122,7 @@ impl Gap {
         }
     }
 
-    /// Where the field ends that a text begins with.
+    /// Place at which the field ends that a text begins with.
     fn end(self, text: &str) -> usize {
         let ends = match self {
             Self::Any => text.find(char::is_whitespace),
@@ -137,4 +136,74 @@ fn without_quotes(field: Field<'_>) -> Field<'_> {
     let Field { text: Cow::Borrowed(text), at } = field else { return field };
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     Field { text: inner.unwrap_or(text).into(), at }
+}
+
+/// Columns of fixed width, which a line drawn below their names shows: a field may be empty, and a text have
+/// blanks.
+pub(super) const FIXED_WIDTH: LineFormat =
+    LineFormat { name: "table of fixed width", table: fixed_width };
+
+/// The table of fixed width; `None` where no such line is drawn, or a text reaches over the end of its column.
+pub(super) fn fixed_width<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
+    let lines = text.first_lines();
+    let (header, drawn) = (*lines.first()?, *lines.get(1)?);
+    let spans = spans(drawn.text)?;
+    let is_possible = |line: &Line<'a>| is_drawn(line.text) || cells(*line, &spans).is_some();
+    if !lines.iter().all(is_possible) {
+        return None;
+    }
+    let (source, width) = (text.source, spans.len());
+    let columns = match headings(source, &cells(header, &spans)?) {
+        Ok(columns) => columns,
+        Err(error) => return Some(Err(error)),
+    };
+    let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+        if !is_drawn(line.text) {
+            match cells(line, &spans) {
+                Some(cells) => fields.extend(cells),
+                // That it is no row of the table is said where it is read.
+                None => fields.push(field(line.text, line.at)),
+            }
+        }
+        Ok(())
+    };
+    let rows = LineRows { source, start: drawn.next, width, split };
+    Some(Ok(LineTable { columns, rows: Box::new(rows) }))
+}
+
+fn is_drawn(line: &str) -> bool {
+    line.contains("--") && line.chars().all(|it| it == '-' || it.is_whitespace())
+}
+
+/// Places at which the columns begin and end in a line that is drawn \[letters\], at least two.
+fn spans(line: &str) -> Option<Vec<(usize, usize)>> {
+    let mut spans: Vec<(usize, usize)> = Vec::new();
+    for (at, sign) in line.trim_end().chars().enumerate() {
+        match spans.last_mut() {
+            _ if sign != '-' => {}
+            Some((_, end)) if *end == at => *end += 1,
+            _ => spans.push((at, at + 1)),
+        }
+    }
+    (is_drawn(line) && spans.len() > 1).then_some(spans)
+}
+
+/// The fields of a line; `None` where a text reaches over the end of its column, but for the last.
+fn cells<'a>(line: Line<'a>, spans: &[(usize, usize)]) -> Option<Vec<Field<'a>>> {
+    let letters: Vec<usize> = line.text.char_indices().map(|(at, _)| at).collect();
+    let byte = |letter: usize| letters.get(letter).copied().unwrap_or(line.text.len());
+    let last = spans.len() - 1;
+    let mut end_before = 0;
+    let mut cells = Vec::with_capacity(spans.len());
+    for (place, &(start, end)) in spans.iter().enumerate() {
+        let between = &line.text[byte(end_before)..byte(start)];
+        if !between.trim().is_empty() {
+            return None;
+        }
+        let end = if place == last { usize::MAX } else { end };
+        let (start, stop) = (byte(start), byte(end));
+        cells.push(field(&line.text[start..stop.max(start)], line.at + start));
+        end_before = end;
+    }
+    Some(cells)
 }

@@ -1,16 +1,16 @@
-//! Tables with bars between their fields and lines drawn between their rows: Markdown, JUBE, consoles.
+//! Tables with bars between their fields and lines drawn between their rows, as of Markdown, JUBE and
+//! consoles; and tables of LaTeX.
 
 use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::header::headings;
-use super::lines::{Line, LineRows, Text, lines, unquoted};
-use super::{Format, Table};
+use super::lines::{Line, LineRows, Text, field, headings, lines, unquoted};
+use super::{LineFormat, LineTable};
 use crate::names::{Role, role_of};
 use crate::sheet::Field;
 
-pub(super) const MARKDOWN: Format = Format {
+pub(super) const MARKDOWN: LineFormat = LineFormat {
     name: "Markdown table",
     table: |text| match text.first_lines()[..] {
         ref lines if below_prose(lines).is_some() => {
@@ -28,7 +28,7 @@ pub(super) const MARKDOWN: Format = Format {
 };
 
 /// A line `NAME:` stands above the table.
-pub(super) const JUBE: Format = Format {
+pub(super) const JUBE: LineFormat = LineFormat {
     name: "JUBE's table",
     table: |text| match text.first_lines()[..] {
         [name, header, ..] if name.text.trim_end().ends_with(':') && begins(header) => {
@@ -79,7 +79,7 @@ fn is_above_header(line: Line<'_>) -> bool {
     is_drawn(line) && line.text.contains(is_crossing)
 }
 
-/// As [`is_drawn`], for the second line of a table without borders, which may be drawn with single signs.
+/// Whether the second line of a table without borders is drawn, which may be with single signs.
 fn is_below_header(line: Line<'_>) -> bool {
     let text = line.text.trim();
     let has_bar = text.contains(['|', '+']);
@@ -100,7 +100,7 @@ fn table<'a>(
     text: &Text<'a>,
     start: usize,
     plain: impl Fn(Field<'a>) -> Field<'a> + 'a,
-) -> Result<Table<'a>> {
+) -> Result<LineTable<'a>> {
     let source = text.source;
     let mut all = lines(&source.text, start).filter(|line| !is_drawn(*line));
     let header = all.next().unwrap_or(text.first());
@@ -122,7 +122,7 @@ fn table<'a>(
     split(header, &mut names)?;
     let columns = headings(source, &names)?;
     let (start, width) = (rows_at.next, columns.len());
-    Ok(Table { columns, rows: Box::new(LineRows { source, start, width, split }) })
+    Ok(LineTable { columns, rows: Box::new(LineRows { source, start, width, split }) })
 }
 
 /// The part of a line between its first and its last bar.
@@ -164,4 +164,56 @@ fn plain(field: Field<'_>) -> Field<'_> {
         }
     }
     Field { text: text.into(), at }
+}
+
+/// Tables of LaTeX: fields between `&`, rows that end with `\\`.
+pub(super) const LATEX: LineFormat = LineFormat {
+    name: "table of LaTeX",
+    table: |text| {
+        let lines = text.first_lines();
+        let mut rows = lines.iter().filter(|line| is_latex_row(line.text));
+        let (header, _) = (*rows.next()?, rows.next()?);
+        Some(latex(text, header))
+    },
+};
+
+fn is_latex_row(line: &str) -> bool {
+    line.contains('&') && line.contains("\\\\")
+}
+
+fn latex<'a>(text: &Text<'a>, header: Line<'a>) -> Result<LineTable<'a>> {
+    let source = text.source;
+    let split = |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+        if !is_latex_row(line.text) {
+            return Ok(());
+        }
+        let row = line.text.split("\\\\").next().unwrap_or_default();
+        let mut at = line.at;
+        for part in row.split('&') {
+            fields.push(without_commands(field(part, at)));
+            at += part.len() + 1;
+        }
+        Ok(())
+    };
+    let mut names = Vec::new();
+    split(header, &mut names)?;
+    let columns = headings(source, &names)?;
+    let (start, width) = (header.next, columns.len());
+    Ok(LineTable { columns, rows: Box::new(LineRows { source, start, width, split }) })
+}
+
+/// A field without commands before and around it, and without the signs of formulas: `\hline \textbf{8}`, `$8$`.
+fn without_commands(field: Field<'_>) -> Field<'_> {
+    let mut text = field.text.as_ref();
+    while let Some(rest) = text.strip_prefix('\\') {
+        let name = rest.find(|it: char| !it.is_alphabetic()).unwrap_or(rest.len());
+        let inner = rest[name..].trim_start();
+        text = match inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
+            Some(inner) => inner.trim(),
+            None if inner.len() < rest.len() - name || inner.starts_with('\\') => inner,
+            None => break,
+        };
+    }
+    let text = text.strip_prefix('$').and_then(|text| text.strip_suffix('$')).unwrap_or(text);
+    Field { text: text.trim().to_string().into(), at: field.at }
 }

@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use mmgp_base::error::{Error, Result};
-use mmgp_base::table::Source;
+use mmgp_base::error::Result;
 
-use super::header::unnamed;
-use super::lines::{Line, LineRows, Text, field, lines};
-use super::{Format, Table};
+use super::lines::{Line, LineRows, Text, field, lines, unnamed};
+use super::{LineFormat, LineTable};
 use crate::sheet::{Field, Heading};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LineFormat = LineFormat {
     name: "lines of key=value",
     table: |text| separator(text).map(|separator| table(text, separator)),
 };
@@ -54,7 +52,7 @@ fn is_key(text: &str) -> bool {
         && text.chars().all(is_of_key)
 }
 
-fn table<'a>(text: &Text<'a>, separator: char) -> Result<Table<'a>> {
+fn table<'a>(text: &Text<'a>, separator: char) -> Result<LineTable<'a>> {
     let source = text.source;
     let (mut columns, mut places) = (Vec::new(), BTreeMap::new());
     for line in lines(&source.text, text.start) {
@@ -74,21 +72,14 @@ fn table<'a>(text: &Text<'a>, separator: char) -> Result<Table<'a>> {
             let name = key.map_or_else(|| unnamed(index), |key| key.text.into_owned());
             let place = places[&name];
             if std::mem::replace(&mut is_there[place], true) {
-                return Err(repeated(source, &name, value.at));
+                let found = format!("a second {name:?} in the line");
+                return Err(source.error(value.at, found, "only one"));
             }
             row[place] = value;
         }
         Ok(())
     };
-    Ok(Table { columns, rows: Box::new(LineRows { source, start: text.start, width, split }) })
-}
-
-fn repeated(source: &Source, name: &str, at: usize) -> Error {
-    Error::Input {
-        at: source.position(at),
-        found: format!("a second {name:?} in the line"),
-        expected: "only one".into(),
-    }
+    Ok(LineTable { columns, rows: Box::new(LineRows { source, start: text.start, width, split }) })
 }
 
 /// The keys, where there are, and the values of a line.
@@ -112,7 +103,7 @@ fn fields(line: Line<'_>, separator: char) -> Vec<(Option<Field<'_>>, Field<'_>)
     fields
 }
 
-/// Where the part ends that a line begins with; separators in quotes do not end it.
+/// Place at which the part ends that a line begins with; separators in quotes do not end it.
 fn end(rest: &str, separator: char) -> usize {
     let mut quote = None;
     let is_end = |(at, letter): &(usize, char)| {

@@ -12,14 +12,13 @@ use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
 use super::blanks::Gap;
-use super::header::{headings, is_number};
-use super::lines::{Line, LineRows, Text, split as split_at};
-use super::{Format, Table};
+use super::lines::{Line, LineRows, Text, headings, is_number, split as split_at};
+use super::{LineFormat, LineTable};
 use crate::names::numbered;
 use crate::sheet::Field;
 use crate::units::{Measure, measure_of};
 
-pub(super) const FORMAT: Format = Format { name: "table of pandas", table };
+pub(super) const FORMAT: LineFormat = LineFormat { name: "table of pandas", table };
 
 /// Lines of names are no more than this.
 const MOST_LEVELS: usize = 4;
@@ -49,7 +48,7 @@ struct Levels<'a> {
     start: usize,
 }
 
-fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     let between = [Between::Blanks, Between::Sign(b','), Between::Sign(b';'), Between::Sign(b'\t')];
     let (between, levels) = between.into_iter().find_map(|it| Some((it, Levels::of(text, it)?)))?;
     let source = text.source;
@@ -67,12 +66,10 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
         }
         Ok(())
     };
-    Some(
-        headings(source, &names).map(|columns| Table {
-            columns,
-            rows: Box::new(LineRows { source, start, width, split }),
-        }),
-    )
+    Some(headings(source, &names).map(|columns| LineTable {
+        columns,
+        rows: Box::new(LineRows { source, start, width, split }),
+    }))
 }
 
 /// Whether a line below a table says what it is of: `Name: time, dtype: float64`.

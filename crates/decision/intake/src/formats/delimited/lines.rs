@@ -1,9 +1,12 @@
-//! The lines of a text, and rows that are lines.
+//! The lines of a text, which of them names the columns, and rows that are lines.
+
+use std::collections::BTreeSet;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 
-use crate::sheet::{Field, Rows, complete};
+use crate::sheet::{EachRow, Field, Heading, Rows, complete};
+use crate::units::{Comma, number};
 
 /// What some editors put before a text.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -11,15 +14,15 @@ pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Lines from the first on by which formats are recognised.
 const LOOKED_AT: usize = 40;
 
-/// Where they are longer, as many as have so many bytes, but the first two in any case.
+/// Bytes of these lines at most, where they are longer, but the first two in any case.
 const LOOKED_AT_BYTES: usize = 1 << 16;
 
 /// A text with at least one line.
 pub(super) struct Text<'a> {
     pub source: &'a Source,
-    /// Where the first line begins \[bytes\].
+    /// Place at which the first line begins \[bytes\].
     pub start: usize,
-    /// Where the lines end by which formats are recognised \[bytes\].
+    /// Place at which the lines end by which formats are recognised \[bytes\].
     pub end: usize,
     /// The comments above the first line, without their `#`.
     pub comments: Vec<Line<'a>>,
@@ -30,9 +33,9 @@ pub(super) struct Text<'a> {
 pub(super) struct Line<'a> {
     /// The text, without the end of the line.
     pub text: &'a str,
-    /// Where it begins in the file \[bytes\].
+    /// Place at which it begins in the file \[bytes\].
     pub at: usize,
-    /// Where the next begins \[bytes\].
+    /// Place at which the next begins \[bytes\].
     pub next: usize,
 }
 
@@ -44,21 +47,13 @@ impl<'a> Text<'a> {
     pub fn of(source: &'a Source) -> Result<Self> {
         let text = source.text.as_str();
         let begin = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
-        let refused = |at: usize, found: &str, expected: &str| Error::Input {
-            at: source.position(at),
-            found: found.into(),
-            expected: expected.into(),
-        };
         let Some(first) = lines(text, fenced(text, begin)).next() else {
             let expected = "a header with the columns m, p, repetition, time_s";
-            return Err(refused(text.len(), "an empty file", expected));
+            return Err(source.error(text.len(), "an empty file", expected));
         };
         if first.text.trim_end().contains('\r') {
-            return Err(refused(
-                first.at,
-                "lines that end with CR alone",
-                "lines that end with LF",
-            ));
+            let found = "lines that end with CR alone";
+            return Err(source.error(first.at, found, "lines that end with LF"));
         }
         let mut ends = text[first.at..].match_indices('\n').map(|(end, _)| end + 1).enumerate();
         let is_enough = |(index, end): &(usize, usize)| {
@@ -81,7 +76,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Where the first part begins that Markdown sets apart, where a text has no table beside such.
+/// Place at which the first part begins that Markdown sets apart, where a text has no table beside such.
 fn fenced(text: &str, begin: usize) -> usize {
     let is_table = |line: &str| line.trim_start().starts_with('|');
     let beginning = &text[..text.floor_char_boundary(LOOKED_AT_BYTES)];
@@ -128,7 +123,7 @@ pub(super) fn field(part: &str, at: usize) -> Field<'_> {
     Field { at: at + part.len() - text.len(), text: text.trim_end().into() }
 }
 
-/// As [`field`], without the quotes within the blanks.
+/// The field of a part of the text as [`field`] has it, without the quotes within the blanks.
 pub(super) fn unquoted(part: &str, at: usize) -> Field<'_> {
     let field = field(part, at);
     let text = part.trim();
@@ -156,17 +151,17 @@ pub(super) fn wrong_width(
     advice: &str,
 ) -> Error {
     let found = match fields.len() {
-        1 => "1 field".into(),
+        1 => "1 field".to_string(),
         count => format!("{count} fields"),
     };
-    let at = source.position(fields.first().map_or(0, |field| field.at));
-    Error::Input { at, found, expected: format!("{width} as in the header{advice}") }
+    let at = fields.first().map_or(0, |field| field.at);
+    source.error(at, found, format!("{width} as in the header{advice}"))
 }
 
 /// Rows that are lines, taken apart by a function that leaves lines out by giving no fields.
 pub(super) struct LineRows<'a, Split> {
     pub source: &'a Source,
-    /// Where the first may begin \[bytes\].
+    /// Place at which the first may begin \[bytes\].
     pub start: usize,
     /// How many columns there are.
     pub width: usize,
@@ -178,7 +173,7 @@ impl<'a, Split> Rows for LineRows<'a, Split>
 where
     Split: Fn(Line<'a>, &mut Vec<Field<'a>>) -> Result<()>,
 {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
+    fn visit(&self, row: &mut EachRow<'_>) -> Result<()> {
         let mut fields = Vec::with_capacity(self.width);
         for line in lines(&self.source.text, self.start) {
             fields.clear();
@@ -220,4 +215,119 @@ pub(super) fn is_remark(fields: &[Field<'_>], width: usize) -> bool {
     let [only] = fields else { return false };
     let is_word = |word: &str| word.chars().filter(|it| it.is_alphabetic()).count() > 2;
     width > 1 && only.text.split(|it: char| !it.is_alphanumeric()).any(is_word)
+}
+
+/// A row with the place at which the next may begin.
+pub(super) struct Record<'a> {
+    pub fields: Vec<Field<'a>>,
+    /// Place in the file \[bytes\].
+    pub end: usize,
+}
+
+/// The header of a table and its first rows.
+pub(super) struct Layout<'a> {
+    pub names: Vec<Field<'a>>,
+    /// Place at which the first row may begin \[bytes\].
+    pub rows_at: usize,
+    pub rows: Vec<Vec<Field<'a>>>,
+    /// Whether what stands above the header was taken for a title.
+    pub has_title: bool,
+}
+
+impl<'a> Layout<'a> {
+    /// The first record is the header, unless a comment above it has a name for each of its fields.
+    pub fn of(
+        text: &Text<'a>,
+        records: Vec<Record<'a>>,
+        split: impl Fn(Line<'a>) -> Vec<Field<'a>>,
+    ) -> Self {
+        let all = records.len();
+        let records = without_preamble(records);
+        let has_title = records.len() < all;
+        let ends: Vec<usize> = records.iter().map(|record| record.end).collect();
+        let mut rows: Vec<Vec<Field<'a>>> = records.into_iter().map(|it| it.fields).collect();
+        let are_names = |names: &Vec<Field<'a>>| {
+            names.len() > 1
+                && rows.iter().all(|row| row.len() == names.len())
+                && names.iter().all(|name| !name.text.is_empty() && !is_number(&name.text))
+        };
+        if rows.first().is_some_and(|row| row.iter().any(|field| is_number(&field.text)))
+            && continues(&rows)
+            && let Some(names) = text.comments.iter().rev().map(|line| split(*line)).find(are_names)
+        {
+            return Self { names, rows_at: text.start, rows, has_title };
+        }
+        let names = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+        Self { names, rows_at: ends.first().copied().unwrap_or(text.start), rows, has_title }
+    }
+
+    /// Whether there are several columns, and each row has a field for each.
+    pub fn is_even(&self) -> bool {
+        self.names.len() > 1 && self.rows.iter().all(|row| row.len() == self.names.len())
+    }
+
+    /// Refuses a first row that is one of numbers, where names are missing.
+    pub fn check_names(&self, source: &Source) -> Result<()> {
+        let is_number = |field: &Field<'_>| is_number(&field.text);
+        let Some(first) = self.names.first() else { return Ok(()) };
+        let is_row = || {
+            let mut rows: Vec<&[Field<'_>]> = vec![&self.names];
+            rows.extend(self.rows.first().map(Vec::as_slice));
+            is_number(first) && rows.len() > 1 && continues(&rows)
+        };
+        if self.names.iter().all(is_number) || is_row() {
+            let expected = "names of the columns in the first line";
+            return Err(source.error(first.at, format!("{:?}, a number", first.text), expected));
+        }
+        Ok(())
+    }
+}
+
+/// The records from the header on: what stands alone in its line above a table of several columns is a title.
+fn without_preamble(mut records: Vec<Record<'_>>) -> Vec<Record<'_>> {
+    let width = |record: &Record<'_>| record.fields.len();
+    let Some(start) = records.iter().position(|record| width(record) > 1) else { return records };
+    let is_table =
+        records[start..].windows(2).take(2).all(|pair| width(&pair[0]) == width(&pair[1]));
+    let is_title = |record: &Record<'_>| record.fields.iter().all(|it| !is_number(&it.text));
+    if is_table && records.len() > start + 1 && records[..start].iter().all(is_title) {
+        records.drain(..start);
+    }
+    records
+}
+
+/// Whether the first row has numbers wherever the second has, as a header would not.
+fn continues<'a, Row: AsRef<[Field<'a>]>>(rows: &[Row]) -> bool {
+    let [first, second, ..] = rows else { return true };
+    let mut pairs = first.as_ref().iter().zip(second.as_ref());
+    pairs.all(|(one, other)| is_number(&one.text) || !is_number(&other.text))
+}
+
+/// Whether a text is a number in any language.
+pub(super) fn is_number(text: &str) -> bool {
+    number(text, Comma::Thousands).or_else(|| number(text, Comma::Decimal)).is_some()
+}
+
+/// The headings of names; a column without a name is called by its number.
+///
+/// # Errors
+/// [`Error::Input`] for a name that is there twice.
+pub(in crate::formats) fn headings(source: &Source, names: &[Field<'_>]) -> Result<Vec<Heading>> {
+    let heading = |(index, name): (usize, &Field<'_>)| match name.text.as_ref() {
+        "" => Heading { name: unnamed(index), at: name.at },
+        text => Heading { name: text.to_string(), at: name.at },
+    };
+    let headings: Vec<Heading> = names.iter().enumerate().map(heading).collect();
+    let mut known = BTreeSet::new();
+    match headings.iter().find(|heading| !known.insert(heading.name.as_str())) {
+        None => Ok(headings),
+        Some(Heading { name, at }) => {
+            Err(source.error(*at, format!("a second column {name:?}"), "only one"))
+        }
+    }
+}
+
+/// What a column without a name is called, by its place from 0.
+pub(super) fn unnamed(index: usize) -> String {
+    format!("field {}", index + 1)
 }

@@ -6,14 +6,13 @@ use std::cmp::Ordering;
 
 use mmgp_base::error::Result;
 
-use super::header::headings;
-use super::lines::{Line, Text, lines};
-use super::{Format, Table};
+use super::lines::{Line, Text, headings, lines};
+use super::{LineFormat, LineTable};
 use crate::names::{Role, role_of};
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, duration, measure_of};
 
-pub(super) const FORMAT: Format = Format { name: "lines of words and numbers", table };
+pub(super) const FORMAT: LineFormat = LineFormat { name: "lines of words and numbers", table };
 
 /// A run takes no more lines.
 const MOST_LINES: usize = 12;
@@ -32,7 +31,7 @@ struct Sentence<'a> {
     numbers: Vec<&'a str>,
 }
 
-fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     if text.source.text.len() > LONGEST {
         return None;
     }
@@ -60,7 +59,7 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
         runs.iter().map(|run| run.iter().flat_map(Sentence::fields).collect()).collect();
     Some(
         headings(text.source, &distinct(names))
-            .map(|columns| Table { columns, rows: Box::new(rows) }),
+            .map(|columns| LineTable { columns, rows: Box::new(rows) }),
     )
 }
 

@@ -4,16 +4,19 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
-use super::header::{Layout, Record, headings};
-use super::lines::{BYTE_ORDER_MARK, Text, is_remark, lines, split, unquoted, wrong_width};
-use super::{Format, Table, blanks};
-use crate::sheet::{Field, Heading, Lines, Rows, complete};
+use super::lines::{
+    BYTE_ORDER_MARK, Layout, Record, Text, headings, is_remark, lines, split, unquoted, wrong_width,
+};
+use super::{LineFormat, LineTable, blanks};
+use crate::sheet::{EachRow, Field, Heading, Lines, Rows, complete};
 
-pub(super) const COMMA: Format = Format { name: "CSV", table: |text| chosen(text, b',') };
-pub(super) const SEMICOLON: Format =
-    Format { name: "CSV with ;", table: |text| chosen(text, b';') };
-pub(super) const TAB: Format = Format { name: "CSV with tabs", table: |text| chosen(text, b'\t') };
-pub(super) const BAR: Format = Format { name: "CSV with |", table: |text| chosen(text, b'|') };
+pub(super) const COMMA: LineFormat = LineFormat { name: "CSV", table: |text| chosen(text, b',') };
+pub(super) const SEMICOLON: LineFormat =
+    LineFormat { name: "CSV with ;", table: |text| chosen(text, b';') };
+pub(super) const TAB: LineFormat =
+    LineFormat { name: "CSV with tabs", table: |text| chosen(text, b'\t') };
+pub(super) const BAR: LineFormat =
+    LineFormat { name: "CSV with |", table: |text| chosen(text, b'|') };
 
 /// What may stand between fields; of those that come equally often, the first.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -26,9 +29,9 @@ pub(super) struct Dialect {
 }
 
 /// Rows with separators between their fields.
-pub(super) struct Separated<'a> {
+pub(super) struct SeparatedRows<'a> {
     source: &'a Source,
-    /// Where the first may begin \[bytes\].
+    /// Place at which the first may begin \[bytes\].
     start: usize,
     dialect: Dialect,
     /// How many fields each has.
@@ -38,22 +41,22 @@ pub(super) struct Separated<'a> {
 }
 
 /// The table, where that separator is the one that the text has.
-fn chosen<'a>(text: &Text<'a>, separator: u8) -> Option<Result<Table<'a>>> {
+fn chosen<'a>(text: &Text<'a>, separator: u8) -> Option<Result<LineTable<'a>>> {
     (best(text)? == separator).then(|| table(text, separator))
 }
 
 /// The table by the separator that the text has, whichever that is.
-pub(super) fn any<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+pub(super) fn any<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     best(text).map(|separator| table(text, separator))
 }
 
-fn table<'a>(text: &Text<'a>, separator: u8) -> Result<Table<'a>> {
+fn table<'a>(text: &Text<'a>, separator: u8) -> Result<LineTable<'a>> {
     let has_quotes = text.source.text.as_bytes().contains(&b'"');
     let dialect = Dialect { separator, has_quotes };
     let layout = dialect.layout(text);
     layout.check_names(text.source)?;
     let (columns, rows) = dialect.below(text.source, &layout)?;
-    Ok(Table { columns, rows: Box::new(rows) })
+    Ok(LineTable { columns, rows: Box::new(rows) })
 }
 
 /// The separator that makes the most fields of the header and as many of the rows, or that the header has
@@ -125,8 +128,8 @@ impl Dialect {
         self,
         source: &'a Source,
         layout: &Layout<'a>,
-    ) -> Result<(Vec<Heading>, Separated<'a>)> {
-        let rows = Separated::new(source, layout, self);
+    ) -> Result<(Vec<Heading>, SeparatedRows<'a>)> {
+        let rows = SeparatedRows::new(source, layout, self);
         Ok((headings(source, &layout.names[..rows.kept])?, rows))
     }
 
@@ -231,7 +234,7 @@ fn behind_quotes(text: &str) -> usize {
     text.len()
 }
 
-impl<'a> Separated<'a> {
+impl<'a> SeparatedRows<'a> {
     /// The rows below a header. Names that are empty at its end are no columns where no row has a text
     /// there.
     fn new(source: &'a Source, layout: &Layout<'a>, dialect: Dialect) -> Self {
@@ -260,8 +263,8 @@ impl<'a> Separated<'a> {
     }
 }
 
-impl Rows for Separated<'_> {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
+impl Rows for SeparatedRows<'_> {
+    fn visit(&self, row: &mut EachRow<'_>) -> Result<()> {
         self.dialect.records(&self.source.text, self.start, &mut |fields, _| {
             if is_remark(fields, self.width) {
                 return Ok(());

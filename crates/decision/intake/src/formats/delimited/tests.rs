@@ -14,7 +14,7 @@ fn table(text: &str) -> String {
     written(sheet(&Source::new("x", text)))
 }
 
-/// As [`super::sheet`], with what the commands say.
+/// The table of a text, with what the commands say.
 fn sheet(source: &Source) -> Result<Sheet<'_>> {
     crate::formats::commands::with_commands(super::sheet(source)?)
 }

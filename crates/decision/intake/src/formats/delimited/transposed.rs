@@ -4,15 +4,15 @@ use mmgp_base::error::Result;
 
 use super::blanks::Gap;
 use super::bordered;
-use super::header::{headings, is_number};
-use super::lines::{Line, Text, lines, split as split_at};
-use super::{Format, Table};
-use crate::failures::is_no_time;
+use super::lines::{Line, Text, headings, is_number, lines, split as split_at};
+use super::{LineFormat, LineTable};
 use crate::names::{Role, role_of};
+use crate::outcomes::is_no_time;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, duration, measure_of};
 
-pub(super) const FORMAT: Format = Format { name: "table with a line for each quantity", table };
+pub(super) const FORMAT: LineFormat =
+    LineFormat { name: "table with a line for each quantity", table };
 
 /// A table with more lines has one for each run.
 const MOST_QUANTITIES: usize = 64;
@@ -29,7 +29,7 @@ const SPLITS: [Split; 6] = [
     |line, fields| Gap::Any.split(line, fields),
 ];
 
-fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     if text.first_lines().len() > MOST_QUANTITIES || text.end < text.source.text.len() {
         return None;
     }
@@ -38,7 +38,7 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
     let names: Vec<Field<'a>> = quantities.iter().map(|quantity| quantity[0].clone()).collect();
     let row = |run: usize| quantities.iter().map(|quantity| quantity[run].clone()).collect();
     let rows: Vec<Vec<Field<'a>>> = (1..quantities[0].len()).map(row).collect();
-    Some(headings(text.source, &names).map(|columns| Table { columns, rows: Box::new(rows) }))
+    Some(headings(text.source, &names).map(|columns| LineTable { columns, rows: Box::new(rows) }))
 }
 
 /// The lines, where each begins with a name, at least one of which is of processes or threads, and one of a

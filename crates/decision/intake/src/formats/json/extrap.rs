@@ -10,10 +10,10 @@ use mmgp_base::error::Result;
 use super::node::{Node, Object};
 use super::records::Records;
 use super::table::{Row, Table};
-use super::{Format, RecordFormat};
+use super::{ObjectFormat, RecordFormat};
 use crate::sheet::{Field, Sheet};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: ObjectFormat = ObjectFormat {
     name: "JSON of Extra-P",
     sign: "\"measurements\" of Extra-P",
     recognises: |root| root.get("measurements").is_some(),
@@ -125,10 +125,8 @@ fn push_values<'a>(values: &Node<'a>, common: &Row<'a>, table: &mut Table<'a>) -
     Ok(())
 }
 
-fn finish<'a>(mut table: Table<'a>, measurements: Node<'a>) -> Result<Table<'a>> {
-    if table.is_empty() {
-        return Err(measurements.error("no measurements", "at least one"));
-    }
+fn finish<'a>(table: Table<'a>, measurements: Node<'a>) -> Result<Table<'a>> {
+    let mut table = table.filled(measurements, "measurements")?;
     let metric = match table.values("metric")[..] {
         [only] => Some(only.to_string()),
         _ => None,

@@ -1,14 +1,10 @@
 //! A value of JSON that knows its place and its text as it is written.
-//!
-//! The values of [`mmgp_base::table::json`] keep their text to themselves and say their place as line and
-//! column; a field of a table needs the text and the byte.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use mmgp_base::error::{Error, Result, shortened};
-use mmgp_base::table::Source;
-use mmgp_base::table::json::mistake;
+use mmgp_base::table::{Source, json_offset};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -16,17 +12,17 @@ use crate::sheet::Field;
 
 /// A value inside a text; what it holds is read when it is asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
-    pub source: &'a Source,
+pub struct Node<'a> {
+    pub(super) source: &'a Source,
     /// The text that the value is a part of: the file's, or one that begins as the file does.
     whole: &'a str,
     /// The value as it is written, without blanks around it.
-    pub text: &'a str,
+    pub(super) text: &'a str,
 }
 
 /// An object with its entries in the order of the file.
-pub(super) struct Object<'a> {
-    pub node: Node<'a>,
+pub struct Object<'a> {
+    pub(super) node: Node<'a>,
     entries: Vec<(Cow<'a, str>, Node<'a>)>,
 }
 
@@ -43,37 +39,43 @@ pub(super) fn first_value<'a>(source: &'a Source, text: &'a str) -> Result<(Node
             Ok((Node { source, whole: &source.text, text: value.get() }, rest))
         }
         Some(Err(error)) => Err(no_json(source, text, &error)),
-        None => Err(Error::Input {
-            at: source.position(0),
-            found: "nothing".into(),
-            expected: "JSON".into(),
-        }),
+        None => Err(source.error(0, "nothing", "JSON")),
     }
 }
 
 /// The error that a part of the file is no JSON.
 pub(super) fn no_json(source: &Source, part: &str, error: &serde_json::Error) -> Error {
-    let plain = mistake(source, part, error, "JSON");
-    let lines_before = error.line().saturating_sub(1);
-    let line: usize = part.split_inclusive('\n').take(lines_before).map(str::len).sum();
-    let place = part.floor_char_boundary(line + error.column().saturating_sub(1));
+    let offset_in_part = json_offset(part, error);
+    let place = part.floor_char_boundary(offset_in_part);
     // Python writes these, and where they stand the library may have gone one letter further.
     let begins = |word: &&str| {
         (0..2).any(|back| {
             part.get(place.saturating_sub(back)..).is_some_and(|it| it.starts_with(*word))
         })
     };
-    match (["NaN", "Infinity"].iter().find(|word| begins(word)), plain) {
-        (Some(word), Error::Input { at, .. }) => Error::Input {
-            at,
-            found: (*word).into(),
-            expected: format!("JSON, which has no {word}; where there is no number, null"),
-        },
-        (_, plain) => plain,
+    match ["NaN", "Infinity"].into_iter().find(begins) {
+        Some(word) => {
+            let at = offset(&source.text, part) + offset_in_part;
+            let expected = format!("JSON, which has no {word}; where there is no number, null");
+            source.error(at, word, expected)
+        }
+        None => source.json_error(part, error, "JSON"),
     }
 }
 
 impl<'a> Node<'a> {
+    /// The one value that a file is.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for what is no JSON, and for what follows it.
+    pub fn of_file(source: &'a Source) -> Result<Self> {
+        let text = source.text.trim_start_matches('\u{feff}');
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(value) => Ok(Self { source, whole: &source.text, text: value.get() }),
+            Err(error) => Err(no_json(source, text, &error)),
+        }
+    }
+
     /// The value that a whole text is, which begins as the file does; `None` where it is no JSON.
     pub fn of_changed(source: &'a Source, whole: &'a str) -> Option<Self> {
         let text = whole.trim_start_matches('\u{feff}');
@@ -86,24 +88,27 @@ impl<'a> Node<'a> {
         Self { text, ..*self }
     }
 
-    /// Where it begins in the file \[bytes\].
+    /// Place at which it begins in the file \[bytes\].
     pub fn at(&self) -> usize {
         offset(self.whole, self.text)
     }
 
+    /// The error that something else was expected here.
     pub fn error(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        let (found, expected) = (found.into(), expected.into());
-        Error::Input { at: self.source.position(self.at()), found, expected }
+        self.source.error(self.at(), found, expected)
     }
 
+    /// Whether it is `null`.
     pub fn is_null(&self) -> bool {
         self.text == "null"
     }
 
+    /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         self.text.starts_with('{')
     }
 
+    /// Whether it is an array.
     pub fn is_array(&self) -> bool {
         self.text.starts_with('[')
     }
@@ -167,7 +172,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Where `part` begins in the text that it is a part of.
+/// Place at which `part` begins in the text that it is a part of.
 pub(super) fn offset(whole: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize)
 }
@@ -205,7 +210,7 @@ impl<'a> Object<'a> {
         self.get(key).ok_or_else(missing)
     }
 
-    /// Its keys and values in the order of the file.
+    /// The keys and values in the order of the file.
     pub fn entries(&self) -> impl Iterator<Item = (&str, Node<'a>)> + Clone {
         self.entries.iter().map(|(key, value)| (key.as_ref(), *value))
     }

@@ -84,8 +84,8 @@ pub(super) fn leads(path: &str, document: &Document<'_>) -> bool {
 /// The table whose columns are the paths.
 ///
 /// # Errors
-/// [`mmgp_base::error::Error::Input`] at what is no array where a path has `[*]`, at arrays of different lengths, and for a
-/// path that leads to nothing anywhere.
+/// [`mmgp_base::Error::Input`] at what is no array where a path has `[*]`, at arrays of different lengths, and
+/// for a path that leads to nothing anywhere.
 pub(super) fn sheet<'a>(
     source: &'a Source,
     document: &Document<'a>,
@@ -112,7 +112,7 @@ pub(super) fn sheet<'a>(
             values.into_iter().map(|value| (first.part(value.get()), true)).collect()
         }
     };
-    let mut rows = Rows {
+    let mut rows = PathRows {
         names: &names,
         fields: vec![None; names.len()],
         met: BTreeSet::new(),
@@ -149,7 +149,7 @@ struct Ahead<'a> {
 }
 
 /// Rows in the making.
-struct Rows<'n, 'a> {
+struct PathRows<'n, 'a> {
     names: &'n [&'n str],
     /// What has been found for the next row.
     fields: Vec<Option<Field<'a>>>,
@@ -158,7 +158,7 @@ struct Rows<'n, 'a> {
     rows: Vec<Vec<Field<'a>>>,
 }
 
-impl<'a> Rows<'_, 'a> {
+impl<'a> PathRows<'_, 'a> {
     /// Follows the paths up to their next arrays, goes through these together, and so on.
     fn expand(&mut self, ahead: Vec<Ahead<'a>>) -> Result<()> {
         let mut before_arrays: Vec<(Ahead<'a>, Vec<Node<'a>>)> = Vec::new();

@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 use serde_json::value::RawValue;
 
 use super::node::{Node, each_entry, no_json, offset, plain_text};
 use super::table::{empty, free_name};
-use crate::sheet::{CUT_OFF, Field, Heading, Rows, Sheet, unended_line};
+use crate::sheet::{CUT_OFF, EachRow, Field, Heading, Rows, Sheet, unended_line};
 use crate::units::{Measure, measure_of};
 
 /// Objects that lie deeper are no columns.
@@ -26,7 +26,7 @@ pub(super) struct Records<'a> {
     spread: Option<usize>,
     /// A column, and the text in it of objects that are no rows.
     left_out: Option<(usize, &'static str)>,
-    /// Where the line begins that the end of the file cuts off \[bytes\].
+    /// Place at which the line begins that the end of the file cuts off \[bytes\].
     cut: Option<usize>,
 }
 
@@ -49,14 +49,14 @@ struct Names<'a> {
 
 /// A key of the objects.
 struct Name<'a> {
-    /// As the file has it, flattened.
+    /// The key as the file has it, flattened.
     key: String,
     heading: Heading,
     /// Whether it has a text or a number anywhere.
     is_plain: bool,
     /// Whether it has an array anywhere.
     is_array: bool,
-    /// Its first value that is not null.
+    /// The first value that is not null.
     first: Option<&'a str>,
     /// Whether all its values are as the first.
     is_constant: bool,
@@ -66,7 +66,7 @@ struct Name<'a> {
     seen: usize,
     /// Whether it is passed over whatever it has.
     is_passed_over: bool,
-    /// Its column; `None` of one that is left out.
+    /// The column; `None` of a key that is left out.
     column: Option<usize>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Records<'a> {
         self.spread = self.names.keys[place].column;
     }
 
-    /// As [`Self::spread`], of the only array that is called as times are, where no other column is.
+    /// Spreads the only array that is called as times are, where no other column is.
     pub fn spread_times(&mut self) {
         let is_time = |name: &&Name<'_>| matches!(measure_of(&name.key), Measure::Time(_));
         let (plain, arrays): (Vec<&Name<'_>>, Vec<&Name<'_>>) =
@@ -164,7 +164,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Without the keys that have that beginning.
+    /// Leaves out the keys that have that beginning.
     pub fn without(&mut self, beginning: &str) {
         for name in self.names.keys.iter_mut().filter(|name| name.key.starts_with(beginning)) {
             (name.is_plain, name.is_array) = (false, true);
@@ -199,14 +199,13 @@ impl<'a> Texts<'a> {
 }
 
 /// What is called with a flattened key, the key where it is not copied, and the value.
-type Entry<'f, 'a> = &'f mut dyn FnMut(&str, Option<&'a str>, &'a str);
+type EachKey<'f, 'a> = &'f mut dyn FnMut(&str, Option<&'a str>, &'a str);
 
 /// Calls `entry` with all keys and values of an object; those of objects inside as `outer.inner`.
-fn each_flat<'a>(source: &Source, object: &'a str, entry: Entry<'_, 'a>) -> Result<()> {
+fn each_flat<'a>(source: &Source, object: &'a str, entry: EachKey<'_, 'a>) -> Result<()> {
     if !object.starts_with('{') {
-        let at = source.position(offset(&source.text, object));
-        let found = "what is no object".into();
-        return Err(Error::Input { at, found, expected: "an object, as the first is".into() });
+        let at = offset(&source.text, object);
+        return Err(source.error(at, "what is no object", "an object, as the first is"));
     }
     flatten(object, &mut String::new(), 0, entry).map_err(|error| no_json(source, object, &error))
 }
@@ -215,7 +214,7 @@ fn flatten<'a>(
     object: &'a str,
     path: &mut String,
     depth: usize,
-    entry: Entry<'_, 'a>,
+    entry: EachKey<'_, 'a>,
 ) -> serde_json::Result<()> {
     let mut outcome = Ok(());
     each_entry(object, &mut |key: Cow<'a, str>, value: &'a str| {
@@ -264,11 +263,10 @@ impl<'a> Names<'a> {
         })?;
         match twice {
             None => Ok(()),
-            Some((place, at)) => Err(Error::Input {
-                at: source.position(at),
-                found: format!("a second value for {:?}", self.keys[place].key),
-                expected: "one".into(),
-            }),
+            Some((place, at)) => {
+                let found = format!("a second value for {:?}", self.keys[place].key);
+                Err(source.error(at, found, "one"))
+            }
         }
     }
 
@@ -313,7 +311,7 @@ impl<'a> Names<'a> {
 }
 
 impl Rows for Records<'_> {
-    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
+    fn visit(&self, row: &mut EachRow<'_>) -> Result<()> {
         let count = self.names.keys.iter().filter(|name| name.column.is_some()).count();
         let mut fields = vec![empty(0); count];
         self.texts.each(|object| {
@@ -332,9 +330,7 @@ impl Rows for Records<'_> {
                 }
             })?;
             if let Some(at) = broken {
-                let (at, expected) =
-                    (self.source.position(at), "a text without broken escapes".into());
-                return Err(Error::Input { at, found: "a text".into(), expected });
+                return Err(self.source.error(at, "a text", "a text without broken escapes"));
             }
             if self.left_out.is_some_and(|(column, text)| fields[column].text == text) {
                 return Ok(());
@@ -353,18 +349,9 @@ impl Rows for Records<'_> {
 
 impl Records<'_> {
     /// A row for each item of the array in that column.
-    fn each_item(
-        &self,
-        fields: &[Field<'_>],
-        column: usize,
-        row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>,
-    ) -> Result<()> {
+    fn each_item(&self, fields: &[Field<'_>], column: usize, row: &mut EachRow<'_>) -> Result<()> {
         let array = &fields[column];
-        let error = |found: &str, expected: &str| Error::Input {
-            at: self.source.position(array.at),
-            found: found.into(),
-            expected: expected.into(),
-        };
+        let error = |found: &str, expected: &str| self.source.error(array.at, found, expected);
         let items: Vec<&RawValue> =
             serde_json::from_str(&array.text).map_err(|_| error("what is no array", "an array"))?;
         if items.is_empty() {

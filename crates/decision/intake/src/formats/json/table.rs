@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
+use super::node::Node;
 use crate::sheet::{Field, Heading, Sheet};
 
 /// A table that is held.
@@ -18,7 +20,7 @@ pub(super) struct Table<'a> {
 /// Fields of a row with the names of their columns.
 #[derive(Clone)]
 pub(super) struct Row<'a> {
-    /// Where it begins in the file \[bytes\].
+    /// Place at which it begins in the file \[bytes\].
     at: usize,
     fields: Vec<(String, Field<'a>)>,
 }
@@ -33,6 +35,19 @@ impl<'a> Row<'a> {
         let is_taken = |name: &str| self.get(name).is_some();
         let name = free_name(name, self.fields.len() + 1, is_taken);
         self.fields.push((name, field));
+    }
+
+    /// Adds the field of a value, if there is one.
+    pub fn add_value(&mut self, name: &str, value: Option<Node<'a>>) -> Result<()> {
+        value.map_or(Ok(()), |value| Ok(self.add(name, value.field()?)))
+    }
+
+    /// Adds the fields of values by their keys.
+    pub fn add_all<'k>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'k str, Node<'a>)>,
+    ) -> Result<()> {
+        values.into_iter().try_for_each(|(name, value)| self.add_value(name, Some(value)))
     }
 
     /// What the row has in that column.
@@ -61,8 +76,12 @@ impl<'a> Table<'a> {
         self.rows.push(fields);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// The table, of which there must be at least one row; else there are no `rows` where they should be.
+    pub fn filled(self, place: Node<'_>, rows: &str) -> Result<Self> {
+        match self.rows.is_empty() {
+            true => Err(place.error(format!("no {rows}"), "at least one")),
+            false => Ok(self),
+        }
     }
 
     /// Calls a column otherwise, where there is none of the new name.

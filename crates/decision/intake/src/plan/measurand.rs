@@ -4,11 +4,15 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::expression::{Expression, Kind, Names, names_in};
 use mmgp_base::quantity::{Direction, Quantity};
 
-use crate::units::{Measure, measure_of};
+use super::Planner;
+use super::times::{TimeValue, Times, UnitOf, amount};
+use crate::claims::Variables;
+use crate::sheet::Field;
+use crate::units::{Comma, Measure, Unit, measure_of};
 
 /// A quantity that was captured from a column or from what a program prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedQuantity {
     /// What an expression calls it.
     pub variable: String,
     /// What it is called where it was captured, which says whether less of it is better.
@@ -19,9 +23,9 @@ pub struct Captured {
 ///
 /// ```
 /// use mmgp_base::quantity::Quantity;
-/// use mmgp_intake::{Captured, Measurand};
+/// use mmgp_intake::{CapturedQuantity, Measurand};
 ///
-/// let measurand = Measurand::parse("work/time", &[Captured::named("work")])?;
+/// let measurand = Measurand::parse("work/time", &[CapturedQuantity::named("work")])?;
 /// // What takes longer does less of it a second: more is better.
 /// assert_eq!(measurand.quantity(), &Quantity::Rate("work/time".into()));
 /// // 500 in 4 s on (2, 8) are 125 a second; the inverse stands for the time.
@@ -44,7 +48,7 @@ const COSTS: &str = "amount energy energyj energykj totalenergy finalenergy etot
     mem memkb memmb memgb rss maxrss maxrsskb peakmem peakmemory carbon co2 cycles misses cachemisses faults \
     pagefaults error errors loss residual latency";
 
-impl Captured {
+impl CapturedQuantity {
     /// One that an expression calls what it is called.
     pub fn named(name: &str) -> Self {
         Self { variable: name.into(), name: name.into() }
@@ -67,7 +71,7 @@ impl Measurand {
     /// # Errors
     /// [`Error::OutOfRange`] with what cannot be read; [`Error::Ambiguous`] where nothing says which is
     /// better.
-    pub fn parse(objective: &str, captured: &[Captured]) -> Result<Self> {
+    pub fn parse(objective: &str, captured: &[CapturedQuantity]) -> Result<Self> {
         let (said, text) = Direction::said(objective);
         let variables = captured.iter().map(|it| it.variable.as_str());
         let variables: Vec<&str> = OF_ALL_RUNS.into_iter().chain(variables).collect();
@@ -101,7 +105,7 @@ impl Measurand {
     pub fn quantity_of(objective: &str) -> Result<Quantity> {
         let (_, text) = Direction::said(objective);
         let names = names_in(text).into_iter().filter(|name| !OF_ALL_RUNS.contains(name));
-        let captured: Vec<Captured> = names.map(Captured::named).collect();
+        let captured: Vec<CapturedQuantity> = names.map(CapturedQuantity::named).collect();
         Ok(Self::parse(objective, &captured)?.quantity)
     }
 
@@ -128,7 +132,7 @@ impl Measurand {
 /// An expression that is tried out.
 struct Trial<'a> {
     expression: &'a Expression,
-    captured: &'a [Captured],
+    captured: &'a [CapturedQuantity],
 }
 
 impl Trial<'_> {
@@ -159,7 +163,7 @@ impl Trial<'_> {
 }
 
 /// Which values of what is called so are better, where the name says it.
-pub(crate) fn better(name: &str) -> Option<Direction> {
+pub(super) fn better(name: &str) -> Option<Direction> {
     match measure_of(name) {
         Measure::Time(_) => return Some(Direction::Least),
         Measure::Rate(_) => return Some(Direction::Most),
@@ -171,7 +175,7 @@ pub(crate) fn better(name: &str) -> Option<Direction> {
 }
 
 /// Whether a name, in small letters and without what is no letter, is that of a cost.
-pub(crate) fn is_cost(plain: &str) -> bool {
+pub(super) fn is_cost(plain: &str) -> bool {
     COSTS.split_whitespace().any(|known| known == plain)
 }
 
@@ -181,10 +185,74 @@ fn unclear(text: &str) -> Error {
         value: format!("{word} {text}"),
         meaning: meaning.into(),
     };
-    Error::Ambiguous {
-        file: "the objective".into(),
-        found: format!("nothing says whether less or more of {text:?} is better"),
-        answers: vec![answer("min", "if less is better"), answer("max", "if more is better")],
+    let found = format!("nothing says whether less or more of {text:?} is better");
+    let answers = vec![answer("min", "if less is better"), answer("max", "if more is better")];
+    Error::ambiguous("the objective", found, answers)
+}
+
+/// What is measured instead of the time.
+pub(super) struct Substitute {
+    measurand: Measurand,
+    /// The columns of what it is over.
+    places: Vec<usize>,
+}
+
+impl Substitute {
+    /// What it is.
+    pub fn quantity(&self) -> &Quantity {
+        self.measurand.quantity()
+    }
+
+    /// What stands for the time of a run of a row that took so long; `None` where the row does not have it.
+    pub fn time(
+        &self,
+        seconds: Option<f64>,
+        (row, point): (&[Field<'_>], (u32, u32)),
+        comma: Comma,
+    ) -> Option<f64> {
+        let of = |&place: &usize| amount(&row[place].text, comma).unwrap_or(f64::NAN);
+        let captured: Vec<f64> = self.places.iter().map(of).collect();
+        self.measurand.time(seconds.unwrap_or(f64::NAN), point, &captured)
+    }
+
+    /// What a row must have to be a run.
+    pub fn expected(&self) -> String {
+        format!("what makes {} a number above 0", self.quantity().unit().unwrap_or("it"))
+    }
+}
+
+impl Planner<'_> {
+    /// An expression over columns, the time, m and p.
+    pub(super) fn derived(&mut self, objective: &str) -> Result<Times> {
+        let objective = objective.trim();
+        let (_, text) = Direction::said(objective);
+        let said = &objective[..objective.len() - text.len()];
+        let Variables { text: plain, names, places } =
+            Variables::of(text, self.sheet, &OF_ALL_RUNS);
+        let captured: Vec<CapturedQuantity> = names
+            .into_iter()
+            .zip(&places)
+            .map(|(variable, &place)| CapturedQuantity { variable, name: self.name(place).into() })
+            .collect();
+        let measurand = Measurand::parse(&format!("{said}{plain}"), &captured)?;
+        let times = match measurand.uses_time() {
+            true => self.usual_times()?,
+            // Whether a row has a time does not matter then.
+            false => {
+                let place = places.first().copied().unwrap_or(0);
+                Times::one(TimeValue::Column(place), UnitOf::Known(Unit::Seconds))
+            }
+        };
+        for &place in &places {
+            self.taken[place] = true;
+        }
+        let quantity = measurand.quantity();
+        let better = match quantity.direction() {
+            Direction::Least => "less is better",
+            Direction::Most => "more is better",
+        };
+        self.say(quantity.name(), text, better);
+        Ok(times.with(Substitute { measurand, places }))
     }
 }
 
@@ -195,7 +263,7 @@ mod tests {
     fn measurand(objective: &str) -> Result<Measurand> {
         let captured = |name: &&str| objective.contains(name.trim());
         let names = ["joules", "work", "gflops", "score"].into_iter().filter(captured);
-        Measurand::parse(objective, &names.map(Captured::named).collect::<Vec<_>>())
+        Measurand::parse(objective, &names.map(CapturedQuantity::named).collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,14 +1,19 @@
-//! Tables that are written column by column, or with their names apart, as pandas and `json.dump` do.
+//! Tables that are written column by column or with their names apart, as pandas and `json.dump` do, and
+//! tables within an object, with what stands beside them.
 
 use mmgp_base::error::Result;
+use mmgp_base::table::Source;
 
-use super::Format;
 use super::node::{Node, Object};
-use super::table::{Row, Table};
-use crate::sheet::Field;
+use super::records::Records;
+use super::table::{Row, Table, free_name};
+use super::{ObjectFormat, sheet_of};
+use crate::formats::blocks::with_column;
+use crate::names::{Role, role_of};
+use crate::sheet::{Field, Heading, Sheet, extended, made_of};
 use crate::survey::pair;
 
-pub(super) const SPLIT: Format = Format {
+pub(super) const SPLIT: ObjectFormat = ObjectFormat {
     name: "JSON of a table",
     sign: "\"columns\" and \"data\" of pandas",
     recognises: |root| {
@@ -18,7 +23,7 @@ pub(super) const SPLIT: Format = Format {
     table: split,
 };
 
-pub(super) const COLUMNS: Format = Format {
+pub(super) const COLUMNS: ObjectFormat = ObjectFormat {
     name: "JSON of columns",
     sign: "an object of columns",
     recognises: |root| {
@@ -34,7 +39,7 @@ pub(super) const COLUMNS: Format = Format {
     table: columns,
 };
 
-pub(super) const KEYED: Format = Format {
+pub(super) const KEYED: ObjectFormat = ObjectFormat {
     name: "JSON by configuration",
     sign: "an object with a key such as \"8x4\" for each run",
     recognises: |root| {
@@ -57,9 +62,7 @@ fn keyed<'a>(root: &Object<'a>) -> Result<Table<'a>> {
         row.add("key", Field { text: key.to_string().into(), at: value.at() });
         match value.is_object() {
             true => {
-                for (name, value) in value.object()?.entries() {
-                    row.add(name, value.field()?);
-                }
+                row.add_all(value.object()?.entries())?;
             }
             false => row.add("value", value.field()?),
         }
@@ -118,10 +121,7 @@ fn split<'a>(root: &Object<'a>) -> Result<Table<'a>> {
         }
         table.push(row);
     }
-    if table.is_empty() {
-        return Err(data.error("no rows", "at least one"));
-    }
-    Ok(table)
+    table.filled(data, "rows")
 }
 
 /// `{name: {index: value}}` or `{name: [value]}`, beside which a plain value is that of all rows.
@@ -135,10 +135,96 @@ fn columns<'a>(root: &Object<'a>) -> Result<Table<'a>> {
         for (name, cells) in &columns {
             row.add(name, cells[index].1.field()?);
         }
-        for (name, value) in root.entries().filter(|(_, value)| value.is_plain()) {
-            row.add(name, value.field()?);
-        }
+        row.add_all(root.entries().filter(|(_, value)| value.is_plain()))?;
         table.push(row);
     }
     Ok(table)
+}
+
+/// Tables that lie deeper are not looked for.
+const MOST_NESTED: usize = 3;
+
+/// An array of objects, or several of the same keys, and what stands around: it is of all rows.
+pub(super) struct InnerTable<'a> {
+    items: Vec<Node<'a>>,
+    around: Vec<(String, Node<'a>)>,
+    /// Place at which each of several arrays begins \[bytes\], and its key.
+    starts: Vec<(usize, String)>,
+}
+
+/// What the column of the keys of several arrays is called.
+const KEYS: &str = "key";
+
+/// The array of objects within an object, or those that have the same keys; `None` of none and of others.
+pub(super) fn only_table(root: Node<'_>) -> Result<Option<InnerTable<'_>>> {
+    let (mut tables, mut around) = (Vec::new(), Vec::new());
+    find(root, "", 0, &mut tables, &mut around)?;
+    let mut keys = Vec::new();
+    for (_, items) in &tables {
+        let first = items[0].object()?;
+        keys.push(first.entries().map(|(key, _)| key.to_string()).collect::<Vec<_>>());
+    }
+    if tables.is_empty() || keys.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Ok(None);
+    }
+    let start = |(path, items): &(String, Vec<Node<'_>>)| (items[0].at(), path.clone());
+    let starts = if tables.len() > 1 { tables.iter().map(start).collect() } else { Vec::new() };
+    let items = tables.into_iter().flat_map(|(_, items)| items).collect();
+    Ok(Some(InnerTable { items, around, starts }))
+}
+
+/// Adds the arrays of objects, and the plain values that are its own or count processes or threads.
+fn find<'a>(
+    node: Node<'a>,
+    path: &str,
+    depth: usize,
+    tables: &mut Vec<(String, Vec<Node<'a>>)>,
+    around: &mut Vec<(String, Node<'a>)>,
+) -> Result<()> {
+    if depth > MOST_NESTED {
+        return Ok(());
+    }
+    if node.is_array() {
+        let items = node.array()?;
+        let is_table = items.first().is_some_and(Node::is_object);
+        tables.extend(is_table.then(|| (path.trim_end_matches('.').to_string(), items)));
+    } else if node.is_object() {
+        for (name, value) in node.object()?.entries() {
+            let is_count =
+                || matches!(role_of(name), Some(Role::Processes | Role::Threads | Role::Nodes));
+            if value.is_plain() && (depth == 0 || is_count()) {
+                around.push((format!("{path}{name}"), value));
+            }
+            find(value, &format!("{path}{name}."), depth + 1, tables, around)?;
+        }
+    }
+    Ok(())
+}
+
+impl<'a> InnerTable<'a> {
+    pub fn sheet(self, source: &'a Source) -> Result<Sheet<'a>> {
+        let first = self.items[0].object()?;
+        let records = Records::of_items(source, self.items)?;
+        let mut sheet = sheet_of(records, &first, "JSON of records")?;
+        let mut texts = Vec::new();
+        for (name, value) in &self.around {
+            if sheet.column(name).is_none() {
+                let Field { text, at } = value.field()?;
+                sheet.columns.push(Heading { name: name.clone(), at });
+                texts.push(Field { text, at });
+            }
+        }
+        let Sheet { source, format, columns, rows } = sheet;
+        let rows = made_of(rows, move |rows, row| {
+            rows.visit(&mut |fields| {
+                let at = fields.first().map_or(0, |field| field.at);
+                let mut all = extended(fields, texts.len());
+                all.extend(texts.iter().map(|field| Field { at, ..field.borrowed() }));
+                row(&all)
+            })
+        });
+        let sheet = Sheet { source, format, columns, rows };
+        let name = free_name(KEYS, 0, |name| sheet.column(name).is_some());
+        Ok(if self.starts.is_empty() { sheet } else { with_column(sheet, name, self.starts) })
+    }
 }

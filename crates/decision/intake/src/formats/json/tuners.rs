@@ -1,4 +1,5 @@
-//! Kernel Tuner: its caches, which it leaves open while it works, and results in the T4 format.
+//! What tuners write: the caches of Kernel Tuner, which it leaves open while it works, results in the T4
+//! format, and the `log.jsonl` of `mmgp tune`.
 
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
@@ -6,17 +7,17 @@ use mmgp_base::table::Source;
 use super::node::{Node, Object};
 use super::records::Records;
 use super::table::{Row, Table};
-use super::{Format, RecordFormat};
+use super::{ObjectFormat, RecordFormat};
 use crate::sheet::{Field, Sheet};
 
-pub(super) const CACHE: Format = Format {
+pub(super) const CACHE: ObjectFormat = ObjectFormat {
     name: "cache of Kernel Tuner",
     sign: "\"cache\" of Kernel Tuner",
     recognises: |root| root.get("cache").is_some_and(|cache| cache.is_object()),
     table: cache,
 };
 
-pub(super) const T4: Format = Format {
+pub(super) const T4: ObjectFormat = ObjectFormat {
     name: "T4 results",
     sign: "\"results\" with \"configuration\" (T4)",
     recognises: |root| {
@@ -92,10 +93,7 @@ fn cache<'a>(root: &Object<'a>) -> Result<Table<'a>> {
             table.push(row);
         }
     }
-    if table.is_empty() {
-        return Err(cache.error("no configurations", "at least one"));
-    }
-    Ok(table)
+    table.filled(cache, "configurations")
 }
 
 /// A row for each result: its configuration, `status`, and its measurements with their units. Times of
@@ -105,9 +103,7 @@ fn t4<'a>(root: &Object<'a>) -> Result<Table<'a>> {
     for result in root.required("results")?.array()? {
         let result = result.object()?;
         let mut row = Row::at(result.node.at());
-        for (name, value) in result.required("configuration")?.object()?.entries() {
-            row.add(name, value.field()?);
-        }
+        row.add_all(result.required("configuration")?.object()?.entries())?;
         if let Some(invalidity) = result.get("invalidity") {
             let found = invalidity.field()?;
             let is_good = matches!(found.text.as_ref(), "" | "correct");
@@ -132,4 +128,27 @@ pub(super) fn with_unit(object: &Object<'_>, key: &str) -> Result<String> {
     let name = object.required("name")?.plain_text()?;
     let unit = object.get(key).map(|unit| unit.plain_text()).transpose()?.unwrap_or_default();
     Ok(if unit.is_empty() { name.into_owned() } else { format!("{name} [{unit}]") })
+}
+
+/// The log of `mmgp tune`: an attempt in each line ([`mmgp_base::attempt::Attempt`]).
+pub(super) const LOG: RecordFormat = RecordFormat {
+    recognises: |line| {
+        ["id", "m", "p", "repetition", "status"].iter().all(|key| line.any(key).is_some())
+    },
+    sheet: log,
+};
+
+/// The table of attempts; further factors and what was captured are columns by their names. A warm-up,
+/// repetition 0, does not count. What stands for the time of a rate or an amount is none.
+fn log(mut records: Records<'_>) -> Result<Sheet<'_>> {
+    records.without("env.");
+    records.without("limit_s");
+    if records.has("rate_unit") || records.has("amount_unit") {
+        records.without("time_s");
+    }
+    records.rename("order", "seq");
+    records.rename_inner("params.");
+    records.rename_inner("captured.");
+    records.leave_out("repetition", "0");
+    Ok(records.sheet("log of mmgp"))
 }

@@ -1,0 +1,191 @@
+//! Shapes of tables that are made plain before anything is understood: headers of two lines, long tables,
+//! and values that stand only in the first of their rows.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use mmgp_base::error::Result;
+
+use crate::names::{Role, role_of};
+use crate::sheet::{Field, Heading, Sheet, extended, made_of};
+use crate::units::{Measure, measure_of};
+
+/// The table with the names that two lines of a header make, what the columns are for and below it the
+/// number of each; as it is where the header has one line.
+///
+/// ```text
+/// |       | threads |      |
+/// | ranks |       1 |    2 |
+/// ```
+pub(super) fn with_both(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
+    let names = |row: &[Field<'_>]| -> Option<Vec<String>> {
+        let (first, others) = row.split_first()?;
+        let mut named = sheet.columns[1..].iter().filter(|heading| !is_unnamed(heading));
+        let (Some(label), None) = (named.next(), named.next()) else { return None };
+        let is_count = |field: &Field<'_>| field.text.parse::<u32>().is_ok_and(|count| count > 0);
+        let are_known = role_of(&first.text).is_some() && role_of(&label.name).is_some();
+        let is_header = are_known && others.len() > 1 && others.iter().all(is_count);
+        let numbered = others.iter().map(|field| format!("{} {}", label.name, field.text));
+        is_header.then(|| std::iter::once(first.text.to_string()).chain(numbered).collect())
+    };
+    let mut found = None;
+    // What is wrong with a row is said when it is read.
+    let _ = sheet.visit_while(&mut |row| {
+        found = names(row);
+        false
+    });
+    let Some(found) = found else { return Ok(sheet) };
+    let Sheet { source, format, mut columns, rows } = sheet;
+    columns.iter_mut().zip(found).for_each(|(heading, name)| heading.name = name);
+    let rows = made_of(rows, |rows, row| {
+        let mut is_first = true;
+        rows.visit(&mut |fields| match std::mem::take(&mut is_first) {
+            true => Ok(()),
+            false => row(fields),
+        })
+    });
+    Ok(Sheet { source, format, columns, rows })
+}
+
+/// Whether a column has no name in the file.
+fn is_unnamed(heading: &Heading) -> bool {
+    heading.name.strip_prefix("field ").is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
+/// What the columns of names and values are called, in small letters.
+const NAMES: [(&str, &str); 5] = [
+    ("metric", "value"),
+    ("variable", "value"),
+    ("quantity", "value"),
+    ("perf_var", "perf_value"),
+    ("check_perf_var", "check_perf_value"),
+];
+
+/// A table with more quantities than these is none of quantities.
+const MOST: usize = 100;
+
+/// The rows of the time of a long table, in which a row has the name of a quantity and its value; its
+/// column is called as the quantity. The table as it is where it is not long, or has no time or several.
+pub(super) fn of_time(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
+    let place = |name: &str| sheet.columns.iter().position(|it| it.name.to_lowercase() == name);
+    let found = NAMES.iter().find_map(|(name, value)| Some((place(name)?, place(value)?)));
+    let Some((name, value)) = found else { return Ok(sheet) };
+    let mut names = BTreeSet::new();
+    sheet.rows.visit(&mut |row| {
+        if names.len() <= MOST && !names.contains(row[name].text.as_ref()) {
+            names.insert(row[name].text.to_string());
+        }
+        Ok(())
+    })?;
+    let is_time = |name: &&String| matches!(measure_of(name), Measure::Time(_));
+    let times: Vec<&String> = names.iter().filter(is_time).collect();
+    let time = match times[..] {
+        [only] => Some(only),
+        _ => times.into_iter().find(|name| name.eq_ignore_ascii_case("time")),
+    };
+    let Some(time) = time.filter(|_| names.len() <= MOST).cloned() else { return Ok(sheet) };
+    let Sheet { source, format, mut columns, rows } = sheet;
+    if !columns.iter().any(|column| column.name == time) {
+        columns[value].name.clone_from(&time);
+    }
+    let rows = made_of(rows, move |rows, row| {
+        rows.visit(&mut |fields| if fields[name].text == time { row(fields) } else { Ok(()) })
+    });
+    Ok(Sheet { source, format, columns, rows })
+}
+
+/// Number of rows that are looked at.
+const LOOKED_AT: u64 = 4096;
+
+/// The table with all values, where one stands only in the first of the rows that have it, as in merged
+/// cells of a spreadsheet and as pandas prints the index; as it is where the first columns have them already.
+pub(super) fn with_all_values(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
+    let mut columns: Vec<GroupedColumn> = sheet
+        .columns
+        .iter()
+        .take_while(|heading| may_be_grouped(&heading.name))
+        .map(|_| GroupedColumn::default())
+        .collect();
+    let mut rows = 0_u64;
+    // What is wrong with a row is said when it is read.
+    let _ = sheet.visit_while(&mut |row| {
+        if row.iter().all(|field| field.text.is_empty()) {
+            return true;
+        }
+        let mut is_new = rows == 0;
+        for (column, field) in columns.iter_mut().zip(row) {
+            is_new |= column.add(&field.text, is_new);
+        }
+        rows += 1;
+        rows < LOOKED_AT
+    });
+    let count = columns.iter().take_while(|column| column.is_grouped(rows)).count();
+    if count == 0 {
+        return Ok(sheet);
+    }
+    let Sheet { source, format, columns, rows } = sheet;
+    let rows = made_of(rows, move |rows, row| {
+        let mut above = vec![String::new(); count];
+        rows.visit(&mut |fields| {
+            if fields.iter().all(|field| field.text.is_empty()) {
+                return row(fields);
+            }
+            for (above, field) in above.iter_mut().zip(fields).filter(|(_, it)| !it.text.is_empty())
+            {
+                above.clear();
+                above.push_str(&field.text);
+            }
+            let mut all = extended(fields, 0);
+            for (field, above) in all.iter_mut().zip(&above) {
+                field.text = Cow::Borrowed(above);
+            }
+            row(&all)
+        })
+    });
+    Ok(Sheet { source, format, columns, rows })
+}
+
+/// Whether a column of that name may have a value for several rows: it says neither what came of a run nor
+/// anything about it alone.
+fn may_be_grouped(name: &str) -> bool {
+    let is_of_configuration = matches!(
+        role_of(name),
+        None | Some(
+            Role::Processes
+                | Role::Threads
+                | Role::Cores
+                | Role::AllCores
+                | Role::Nodes
+                | Role::ProcessesPerNode
+        )
+    );
+    is_of_configuration && matches!(measure_of(name), Measure::Other(_))
+}
+
+/// The values of a column.
+#[derive(Default)]
+struct GroupedColumn {
+    last: String,
+    empty: u64,
+    /// Whether the first row has none, or a value stands twice where once would do.
+    is_plain: bool,
+}
+
+impl GroupedColumn {
+    /// Adds the value of a row, in which a column before has a new value or not; whether this one has.
+    fn add(&mut self, text: &str, is_new: bool) -> bool {
+        if text.is_empty() {
+            self.is_plain |= is_new;
+            self.empty += 1;
+            return false;
+        }
+        self.is_plain |= text == self.last && !is_new;
+        self.last = text.into();
+        true
+    }
+
+    /// Whether about half of the rows and more have the value of a row above.
+    fn is_grouped(&self, rows: u64) -> bool {
+        self.empty > 0 && 2 * self.empty + 1 >= rows && !self.is_plain
+    }
+}
