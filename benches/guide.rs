@@ -32,7 +32,7 @@ impl Machine {
         self.guide.completes(Seconds(self.now), process);
     }
 
-    /// After so many off-loads.
+    /// Off-loads after which a window ends.
     fn after(offloads: u32) -> Self {
         let mut guide = Guide::new(APUS, 2).expect("a machine");
         (0..PROCESSES).for_each(|process| guide.enters(process).expect("few processes"));
@@ -41,7 +41,7 @@ impl Machine {
         machine
     }
 
-    /// Before an off-load that ends a window, and after it.
+    /// Times before an off-load that ends a window, and after it.
     fn about_a_windows_end() -> [Self; 2] {
         let mut machine = Self::after(600);
         // What was tried says more only where a window has ended.

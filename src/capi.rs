@@ -90,7 +90,7 @@ impl Options {
     ///
     /// # Safety
     /// Null, or options that have as many bytes as they say.
-    unsafe fn read(pointer: *const Self) -> std::result::Result<Self, Failed> {
+    unsafe fn read(pointer: *const Self) -> std::result::Result<Self, Failure> {
         let mut options = Self::USUAL;
         if pointer.is_null() {
             return Ok(options);
@@ -118,25 +118,25 @@ impl Options {
 }
 
 /// Why a call failed, its message being written already.
-struct Failed(Status);
+struct Failure(Status);
 
 /// Writes the message and gives the status.
-fn failed(status: Status, text: std::fmt::Arguments<'_>) -> Failed {
+fn failed(status: Status, text: std::fmt::Arguments<'_>) -> Failure {
     message::write(text);
-    Failed(status)
+    Failure(status)
 }
 
 /// The status of what `body` does; a panic ends here.
 #[inline]
-fn guarded(body: impl FnOnce() -> std::result::Result<(), Failed>) -> Status {
+fn guarded(body: impl FnOnce() -> std::result::Result<(), Failure>) -> Status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => OK,
-        Ok(Err(Failed(status))) => status,
+        Ok(Err(Failure(status))) => status,
         Err(_) => failed(BUG, format_args!("a mistake in mmgp; please report it")).0,
     }
 }
 
-impl From<Error> for Failed {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let status = match &error {
             Error::Read { .. } | Error::UnknownName { .. } => CANNOT_READ,
@@ -147,7 +147,7 @@ impl From<Error> for Failed {
     }
 }
 
-impl From<Refusal> for Failed {
+impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let status = match refusal {
             Refusal::Zero | Refusal::Time(_) => BAD_ARGUMENT,
@@ -163,7 +163,7 @@ impl From<Refusal> for Failed {
 /// # Safety
 /// Null, or a value that nobody changes while the reference lives.
 #[inline]
-unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> std::result::Result<&'a T, Failed> {
+unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> std::result::Result<&'a T, Failure> {
     // SAFETY: passed on to the caller.
     match unsafe { pointer.as_ref() } {
         Some(reference) => Ok(reference),
@@ -176,7 +176,7 @@ unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> std::result::Result
 /// # Safety
 /// Null, or memory of that type that only this call writes.
 #[inline]
-unsafe fn store<T>(pointer: *mut T, name: &str, value: T) -> std::result::Result<(), Failed> {
+unsafe fn store<T>(pointer: *mut T, name: &str, value: T) -> std::result::Result<(), Failure> {
     if pointer.is_null() {
         return Err(failed(BAD_ARGUMENT, format_args!("{name} is null")));
     }
@@ -244,7 +244,7 @@ unsafe fn load(
     parameters: Result<Parameters>,
     options: Options,
     model: *mut *mut Model,
-) -> std::result::Result<(), Failed> {
+) -> std::result::Result<(), Failure> {
     if model.is_null() {
         return Err(failed(BAD_ARGUMENT, format_args!("model is null")));
     }

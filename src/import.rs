@@ -96,7 +96,7 @@ pub fn profile(
     Ok((rows, warnings))
 }
 
-/// That a trace is of one of several processes, which is no run at m = 1.
+/// A warning that a trace is of one of several processes, which is no run at m = 1.
 fn of_several(trace: &DeviceTrace) -> Option<Warning> {
     let (rank, count) = trace.ranks.filter(|(_, count)| *count > 1)?;
     Some(Warning::Note(format!(

@@ -19,7 +19,7 @@ pub(super) fn write(text: Arguments<'_>) {
     MESSAGE.set(buffer.bytes);
 }
 
-/// Where it stands; valid while the thread lives.
+/// The address of the message; valid while the thread lives.
 pub(super) fn pointer() -> *const c_char {
     MESSAGE.with(|message| message.as_ptr().cast::<c_char>().cast_const())
 }

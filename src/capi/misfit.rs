@@ -21,8 +21,8 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
-    /// Its time over that of equation 11.
+pub struct Correction {
+    /// The time over that of equation 11.
     pub factor: f64,
     /// How far the ends of its 95 % interval are from its time, as a factor.
     pub width: f64,
@@ -32,8 +32,8 @@ pub struct Known {
     pub in_question: bool,
 }
 
-impl Known {
-    /// Of what equation 11 alone tells, whose logarithm has this standard deviation.
+impl Correction {
+    /// What is known where equation 11 alone tells a time, whose logarithm has this standard deviation.
     pub fn untold(deviation: f64, in_question: bool) -> Self {
         Self { factor: 1.0, width: width(deviation), cautious: deviation.exp(), in_question }
     }
@@ -42,16 +42,16 @@ impl Known {
 /// A table over levels of m and p; empty where equation 11 is all that is known.
 pub struct Misfit {
     range: Option<Range>,
-    /// For each m from 1: where its entries begin, and how many there are, by p.
+    /// The first entry of each m from 1, and the number of its entries, by p.
     rows: Box<[(u32, u32)]>,
-    /// For each p from 1: its column.
+    /// The column of each p from 1.
     columns: Box<[u32]>,
     levels_of_p: Box<[u32]>,
-    entries: Box<[Known]>,
+    entries: Box<[Correction]>,
 }
 
 impl Misfit {
-    /// Of the runs that the parameters come with, within their range, for m up to `last_m`; where files
+    /// The misfit by the runs that the parameters come with, within their range, for m up to `last_m`; where files
     /// speak, of all that the machine has room for, as far as the table holds it.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Misfit {
         let marginals = posterior.marginals(&mappings);
         let known = |(index, &mapping): (usize, &Mapping)| {
             let over = |log_time: f64| (log_time - parameters.time(mapping).0.ln()).exp();
-            let known = Known {
+            let known = Correction {
                 factor: over(marginals.log_time(index)),
                 width: width(marginals.deviation(index)),
                 cautious: over(marginals.caution(index)),
@@ -85,7 +85,11 @@ impl Misfit {
             };
             // A time of nothing has no ratio to another.
             let is_usable = known.factor.is_normal() && known.width.is_finite();
-            if is_usable { known } else { Known::untold(untold_deviation(), known.in_question) }
+            if is_usable {
+                known
+            } else {
+                Correction::untold(untold_deviation(), known.in_question)
+            }
         };
         table.entries = mappings.iter().enumerate().map(known).collect();
         Ok(table)
@@ -115,7 +119,7 @@ impl Misfit {
 
     /// What is known of (m, p), both at least 1.
     #[inline]
-    pub fn at(&self, m: u32, p: u32) -> Option<Known> {
+    pub fn at(&self, m: u32, p: u32) -> Option<Correction> {
         let &(start, count) = self.rows.get(m as usize - 1)?;
         let &column = self.columns.get(p as usize - 1)?;
         (column < count).then(|| self.entries[(start + column) as usize])
@@ -133,7 +137,7 @@ impl Misfit {
     }
 
     /// All p that are known at m, with what is known.
-    pub fn row(&self, m: u32) -> impl Iterator<Item = (u32, &Known)> {
+    pub fn row(&self, m: u32) -> impl Iterator<Item = (u32, &Correction)> {
         let (start, count) = self.rows.get(m as usize - 1).copied().unwrap_or_default();
         let entries = &self.entries[start as usize..(start + count) as usize];
         self.levels_of_p.iter().copied().zip(entries)

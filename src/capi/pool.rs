@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_double};
 use std::sync::Mutex;
 
-use super::{BAD_ARGUMENT, BUG, Failed, Status, failed, guarded, reference, store};
+use super::{BAD_ARGUMENT, BUG, Failure, Status, failed, guarded, reference, store};
 use crate::error::Result;
 use crate::guided::{Answer, Guide, MOST, Request};
 use crate::units::Seconds;
@@ -20,7 +20,7 @@ struct State {
     guide: Guide,
     /// APUs that nobody has leased.
     idle: u32,
-    /// By process: the APUs that it has leased; `None` where it has not entered.
+    /// The APUs that each process has leased; `None` where it has not entered.
     leases: Vec<Option<u32>>,
 }
 
@@ -43,7 +43,7 @@ pub struct PoolState {
 }
 
 /// What goes on in a call, the pool being locked.
-type Outcome<T> = std::result::Result<T, Failed>;
+type Outcome<T> = std::result::Result<T, Failure>;
 
 /// A call that the header does not allow.
 fn misuse<T>(text: std::fmt::Arguments<'_>) -> Outcome<T> {

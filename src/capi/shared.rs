@@ -8,7 +8,7 @@ mod choice;
 use std::ffi::{CStr, CString};
 use std::fmt;
 
-use super::misfit::{self, Known, Misfit};
+use super::misfit::{self, Correction, Misfit};
 use super::publication::{Learner, Publication};
 use super::sync::{AtomicU64, Ordering};
 use crate::belief::untold_deviation;
@@ -52,7 +52,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// With an interval that is as wide to either side, as a factor.
+    /// A prediction with an interval that is as wide to either side, as a factor.
     fn about(time_s: f64, width: f64) -> Self {
         Self { time_s, low_s: time_s / width, high_s: time_s * width }
     }
@@ -65,9 +65,9 @@ pub enum Refusal {
     Zero,
     /// m beyond what the model was loaded for.
     TooManyThreads {
-        /// Asked for.
+        /// Host threads that were asked for.
         m: u32,
-        /// Known.
+        /// Host threads that are known.
         last_m: u32,
     },
     /// m*p beyond the machine.
@@ -146,12 +146,12 @@ impl Model {
         Ok(self.published.read(|copy| copy.row(m)).at(p).0 * self.misfit.factor(m, p))
     }
 
-    /// That time with its interval, without the noise of a run: where runs tell of the misfit, they
+    /// The time at (m, p) with its interval, without the noise of a run: where runs tell of the misfit, they
     /// tell of all that is uncertain; elsewhere it is that of the terms and the usual one of the
     /// model.
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
-        if let Some(Known { factor, width, .. }) = self.misfit.at(m, p) {
+        if let Some(Correction { factor, width, .. }) = self.misfit.at(m, p) {
             let of_terms = self.published.read(|copy| copy.row(m)).at(p).0;
             return Ok(Prediction::about(of_terms * factor, width));
         }

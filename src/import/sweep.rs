@@ -60,7 +60,7 @@ pub(super) struct Swept {
     hidden_fs: i128,
     /// Time of collectives while no device works, which is in no part \[fs\].
     collective_fs: i128,
-    /// Those of the file.
+    /// Warnings about the file.
     pub warnings: Vec<Warning>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Bits, Model};
 use crate::belief::Tie;
-use crate::capi::misfit::Known;
+use crate::capi::misfit::Correction;
 use crate::models::observations::Range;
 use crate::models::run::Row;
 use crate::units::Seconds;
@@ -42,7 +42,7 @@ struct Question {
 /// Configurations of one m.
 enum Part<'a> {
     /// A p, with what runs tell.
-    Told(u32, &'a Known),
+    Told(u32, &'a Correction),
     /// The p from the first to the last, of which they tell nothing.
     Untold(u32, u32),
 }
@@ -71,7 +71,7 @@ impl Model {
 
     /// The choice of what is asked about.
     fn least(&self, copy: &Bits, question: &Question) -> Option<Choice> {
-        let untold = Known::untold(self.untold, true);
+        let untold = Correction::untold(self.untold, true);
         let (mut first, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
         self.look(copy, question, |m, row, part| {
             let (p, known) = match part {
@@ -90,8 +90,8 @@ impl Model {
         let cores = |it: &Choice| (u64::from(it.m) * u64::from(it.p), it.m);
         let mut best = first;
         self.look(copy, question, |m, row, part| {
-            let time = |p: u32, known: &Known| Seconds(row.at(p).0 * known.factor);
-            let caution = |p: u32, known: &Known| (row.at(p).0 * known.cautious).ln();
+            let time = |p: u32, known: &Correction| Seconds(row.at(p).0 * known.factor);
+            let caution = |p: u32, known: &Correction| (row.at(p).0 * known.cautious).ln();
             let (p, known) = match part {
                 Part::Told(p, known) => (p, known),
                 Part::Untold(first_p, last_p) => {

@@ -1,13 +1,69 @@
-//! A list of runs for others' engines.
+//! Runs for others' engines: a list of them, and words as a shell reads them.
 //!
 //! Every run finds which it is in its environment ([`Run::variables`]), and none runs beside
 //! another, which would spoil the times of both.
 
-mod hyperqueue;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use crate::quote::{command_line, quoted};
-use crate::run::Run;
-pub use hyperqueue::hyperqueue;
+use mmgp_base::Mapping;
+use mmgp_base::attempt::Order;
+
+/// A run, with every placeholder filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The configuration.
+    pub mapping: Mapping,
+    /// What it answers.
+    pub order: Order,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// What is set in its environment; what [`Self::variables`] names is added.
+    pub env: BTreeMap<String, String>,
+    /// The working directory, which is made if it is missing; that of the caller if none.
+    pub dir: Option<String>,
+}
+
+impl Run {
+    /// What it always finds in its environment: `MMGP_ID`, `MMGP_M`, `MMGP_P`, `MMGP_NODES`,
+    /// `MMGP_REP`, and where there is a limit `MMGP_LIMIT` \[s\].
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        let Order { id, nodes, repetition, limit, .. } = &self.order;
+        let mut variables = vec![
+            ("MMGP_ID", id.to_string()),
+            ("MMGP_M", self.mapping.m().to_string()),
+            ("MMGP_P", self.mapping.p().to_string()),
+            ("MMGP_NODES", nodes.to_string()),
+            ("MMGP_REP", repetition.to_string()),
+        ];
+        variables.extend(limit.map(|limit| ("MMGP_LIMIT", limit.0.to_string())));
+        variables
+    }
+
+    /// What is set in its environment: [`Self::variables`] first, which nothing replaces.
+    pub(crate) fn environment(&self) -> Vec<(&str, String)> {
+        let mut all: Vec<(&str, String)> = self.variables();
+        for (name, value) in &self.env {
+            if all.iter().all(|(known, _)| known != name) {
+                all.push((name, value.clone()));
+            }
+        }
+        all
+    }
+
+    /// The command that sets its environment and becomes `launcher` followed by the program.
+    pub(crate) fn words(&self, launcher: Vec<String>) -> Vec<String> {
+        let mut words = vec!["env".to_string()];
+        words.extend(self.environment().iter().map(|(name, value)| format!("{name}={value}")));
+        let command = [launcher, self.argv.clone()].concat();
+        if command.first().is_some_and(|program| program.contains('=')) {
+            // `env` would take it for one more variable.
+            words.extend(["sh", "-c", r#"exec "$0" "$@""#].map(String::from));
+        }
+        words.extend(command);
+        words
+    }
+}
 
 /// What a command is started with: `srun` and its options, or nothing.
 pub(crate) struct Launcher(pub(crate) Vec<String>);
@@ -79,7 +135,8 @@ pub(crate) fn line(run: &Run, launcher: Launcher) -> String {
     command_line(&words)
 }
 
-/// Before bash 5 the time is what `date` says. Its separator of decimals is that of the language.
+/// Functions of the script. Before bash 5 the time is what `date` says; its separator of decimals is that
+/// of the language.
 const RUNNER: &str = r#"outputs=${results%.*}.output
 mkdir -p -- "$outputs" || exit
 [ -s "$results" ] || echo id,m,p,nodes,repetition,time_s,exit >> "$results" || exit
@@ -106,17 +163,87 @@ run() {
 }
 "#;
 
+/// A job definition file of HyperQueue (`hq job submit-file`): one task for each run, of the same
+/// id, that has its nodes to itself. Its results come from `hq --output-mode=json task list`.
+///
+/// A JSON array (`hq submit --from-json`) would give all tasks the same resources and limit, and
+/// hand them the rest in one variable; a definition file gives each its own. See
+/// <https://it4innovations.github.io/hyperqueue/stable/jobs/jobfile/>. Its times hold the way of
+/// the messages from worker to server.
+pub fn hyperqueue(runs: &[Run], name: &str) -> String {
+    let mut text = format!("name = {}\n", toml(name));
+    for run in runs {
+        let mut line = |line: String| writeln!(text, "{line}").expect("invariant: a string grows");
+        line(format!("\n[[task]]\nid = {}", run.order.id));
+        let command: Vec<String> = run.argv.iter().map(|word| toml(word)).collect();
+        line(format!("command = [{}]", command.join(", ")));
+        let env = run.environment();
+        let env: Vec<String> =
+            env.iter().map(|(name, value)| format!("{} = {}", toml(name), toml(value))).collect();
+        line(format!("env = {{ {} }}", env.join(", ")));
+        if let Some(dir) = &run.dir {
+            line(format!("cwd = {}", toml(dir)));
+        }
+        if let Some(limit) = run.order.limit {
+            line(format!("time_limit = \"{:.0}ms\"", (limit.0 * 1e3).ceil()));
+        }
+        line("[[task.request]]".into());
+        line(match run.order.nodes {
+            1 => "resources = { \"cpus\" = \"all\" }".into(),
+            nodes => format!("n_nodes = {nodes}"),
+        });
+    }
+    text
+}
+
+/// A text in TOML: as in JSON, which may hold one more character.
+fn toml(text: &str) -> String {
+    let text = serde_json::to_string(text).expect("invariant: text can be written");
+    text.replace('\u{7f}', "\\u007f")
+}
+
+/// A word so that bash reads it as it is. Without control characters any POSIX shell does: those
+/// are written as in `$'\n'`, so that a command stays on one line.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_@%+=:,./-".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_string();
+    }
+    if !word.contains(|letter: char| letter.is_ascii_control()) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut text = String::from("$'");
+    for letter in word.chars() {
+        match letter {
+            '\'' | '\\' => text.extend(['\\', letter]),
+            '\n' => text.push_str(r"\n"),
+            '\t' => text.push_str(r"\t"),
+            _ if letter.is_ascii_control() => {
+                write!(text, r"\x{:02x}", u32::from(letter)).expect("invariant: a string grows");
+            }
+            _ => text.push(letter),
+        }
+    }
+    text + "'"
+}
+
+/// The words of a command on one line.
+pub fn command_line<S: AsRef<str>>(words: &[S]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
+    words.join(" ")
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::BTreeMap;
-    use std::io::Write;
+    use std::io::Write as _;
     use std::process::{Command, Stdio};
 
     use mmgp_base::table::Source;
 
+    use mmgp_base::units::Seconds;
+
     use super::*;
-    use crate::results::{Told, read};
-    use crate::run::tests::{limited, run};
+    use crate::results::{RunReport, read};
     use mmgp_intake::{Claims, Outcome};
 
     /// What `commands` print in an empty folder with `text` in the file `script`; nothing where there is no
@@ -163,11 +290,11 @@ pub(crate) mod tests {
     }
 
     /// Asserts what the runs of [`awkward`] come to.
-    fn check(told: &[Told]) {
+    fn check(told: &[RunReport]) {
         assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [7, 8, 9, 10].map(Some));
         let Outcome::Time(time_s) = told[0].outcome else { panic!("{:?}", told[0]) };
         assert!((0.2..5.0).contains(&time_s), "{time_s}");
-        let exits = |told: &Told, code| matches!(told.outcome, Outcome::Failed { exit, .. } if exit == Some(code));
+        let exits = |told: &RunReport, code| matches!(told.outcome, Outcome::Failed { exit, .. } if exit == Some(code));
         assert!(exits(&told[1], 3), "{:?}", told[1]);
         assert_eq!(told[2].outcome, Outcome::Longer(0.3));
         assert!(exits(&told[3], 127), "{:?}", told[3]);
@@ -265,5 +392,58 @@ pub(crate) mod tests {
         assert_eq!(tasks[0]["request"][0]["resources"]["cpus"].as_str(), Some("all"));
         assert_eq!(tasks[1]["request"][0]["n_nodes"].as_integer(), Some(2));
         assert_eq!(tasks[2]["time_limit"].as_str(), Some("300ms"));
+    }
+
+    #[test]
+    fn bash_reads_every_word_as_it_was() {
+        let words = [
+            "",
+            "plain",
+            "a b",
+            "it's",
+            "\"q\"",
+            "$HOME `id` $(id)",
+            "a\nb\t\u{1}f\u{7f}'\\",
+            "~",
+            "*?[x]{a,b}",
+            "!x;&|<>()#",
+            "\\n",
+            "é \u{1F600}",
+            "-n",
+            "a=b",
+            "\n'",
+            "{} {1}",
+        ];
+        let line = format!("printf '%s\\0' {}", command_line(&words));
+        assert_eq!(line.lines().count(), 1);
+        let Ok(output) = Command::new("bash").args(["-c", &line]).output() else {
+            return testing::skipped("bash");
+        };
+        let expected: String = words.iter().map(|word| format!("{word}\0")).collect();
+        assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), expected);
+    }
+
+    /// The first repetition at (m, p) of a command.
+    pub(crate) fn run(id: u64, m: u32, p: u32, argv: &[&str]) -> Run {
+        let mapping = Mapping::of(m, p);
+        let order = Order { id, nodes: 1, factors: [].into(), repetition: 1, limit: None };
+        let argv = argv.iter().map(|word| word.to_string()).collect();
+        Run { mapping, order, argv, env: BTreeMap::new(), dir: None }
+    }
+
+    /// The same, stopped after `limit_s`.
+    pub(crate) fn limited(run: Run, limit_s: f64) -> Run {
+        let order = Order { limit: Some(Seconds(limit_s)), ..run.order };
+        Run { order, ..run }
+    }
+
+    #[test]
+    fn nothing_replaces_the_variables_that_say_which_run_it_is() {
+        let mut run = run(3, 4, 2, &["x=y"]);
+        run.env = [("MMGP_ID", "9"), ("A", "1 2")].map(|(k, v)| (k.into(), v.into())).into();
+        let words = run.words(Vec::new());
+        let expected = ["env", "MMGP_ID=3", "MMGP_M=4", "MMGP_P=2", "MMGP_NODES=1", "MMGP_REP=1"];
+        assert_eq!(words[..6], expected);
+        assert_eq!(words[6..], ["A=1 2", "sh", "-c", r#"exec "$0" "$@""#, "x=y"]);
     }
 }

@@ -28,10 +28,7 @@
 //! ```
 
 pub mod emit;
-mod quote;
 pub mod results;
-mod run;
 pub mod slurm;
 
-pub use quote::{command_line, quoted};
-pub use run::Run;
+pub use emit::{Run, command_line, quoted};

@@ -1,16 +1,15 @@
 //! What came of runs that somebody else started, in any format that [`crate::emit`] leads to.
 
-mod hyperqueue;
-
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 use mmgp_base::table::csv::Reader;
 use mmgp_base::{Mapping, Result};
+use mmgp_intake::formats::{Node, Object};
 use mmgp_intake::{Claims, Outcome};
 
 /// What came of one run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct RunReport {
     /// Which order it answers; where a table has no ids, none.
     pub id: Option<u64>,
     /// The configuration, where the format says it.
@@ -30,23 +29,23 @@ pub struct Told {
 /// # Errors
 /// [`mmgp_base::Error::Input`] with the place of what is not as the format asks; as
 /// [`mmgp_intake::Plan::of`] for a table.
-pub fn read(source: &Source, claims: &Claims) -> Result<Vec<Told>> {
+pub fn read(source: &Source, claims: &Claims) -> Result<Vec<RunReport>> {
     let text = source.text.trim_start_matches('\u{feff}').trim_start();
-    if hyperqueue::is_it(text) {
-        return hyperqueue::read(source);
+    if is_hyperqueue(text) {
+        return hyperqueue(source);
     }
     if text.starts_with("Seq\t") && text.contains("MMGP_ID=") {
         return job_log(source);
     }
-    let told = |it: mmgp_intake::Told| {
+    let told = |it: mmgp_intake::RunReport| {
         let mapping = Some(Mapping::new(it.m, it.p)?);
-        let mmgp_intake::Told { id, repetition, outcome, quantity, .. } = it;
-        Ok(Told { id, mapping, repetition, outcome, quantity })
+        let mmgp_intake::RunReport { id, repetition, outcome, quantity, .. } = it;
+        Ok(RunReport { id, mapping, repetition, outcome, quantity })
     };
     mmgp_intake::told(source, claims)?.into_iter().map(told).collect()
 }
 
-fn job_log(source: &Source) -> Result<Vec<Told>> {
+fn job_log(source: &Source) -> Result<Vec<RunReport>> {
     const COLUMNS: [&str; 4] = ["JobRuntime", "Exitval", "Signal", "Command"];
     let mut reader = Reader::new(source, &COLUMNS, &[])?;
     let mut all = Vec::new();
@@ -74,7 +73,7 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
                 Outcome::Failed { why: format!("ended by signal {signal}"), exit: None }
             }
         };
-        all.push(Told {
+        all.push(RunReport {
             id: Some(id),
             mapping: mapping.map(|(m, p)| Mapping::new(m, p)).transpose()?,
             repetition: number("MMGP_REP"),
@@ -85,6 +84,84 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
     Ok(all)
 }
 
+/// Whether a text has tasks of HyperQueue: JSON whose objects have a state and an id.
+fn is_hyperqueue(text: &str) -> bool {
+    text.starts_with(['[', '{']) && text.contains("\"state\"") && text.contains("\"id\"")
+}
+
+/// Tasks of HyperQueue, as `hq --output-mode=json` prints them: `task list JOB` an object of a
+/// list for each job, `job info JOB` a list of jobs with `tasks`, `task info` a list of tasks.
+///
+/// The format may change with its version
+/// (<https://it4innovations.github.io/hyperqueue/stable/cli/output-mode/>); what is read is what its
+/// source writes (`client/output/json.rs`), and further keys are passed over.
+fn hyperqueue(source: &Source) -> Result<Vec<RunReport>> {
+    let root = Node::of_file(source)?;
+    let lists = if root.is_array() {
+        vec![root]
+    } else {
+        root.object()?.entries().map(|(_, list)| list).collect()
+    };
+    let mut all = Vec::new();
+    for list in lists {
+        for item in list.array()? {
+            let item = item.object()?;
+            match item.get("tasks") {
+                Some(tasks) => {
+                    for task in tasks.array()? {
+                        all.extend(task_told(&task.object()?)?);
+                    }
+                }
+                None => all.extend(task_told(&item)?),
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What came of a task; nothing where it has not ended or was cancelled.
+fn task_told(task: &Object<'_>) -> Result<Option<RunReport>> {
+    let state = task.required("state")?;
+    let outcome = match state.plain_text()?.as_ref() {
+        "finished" => Outcome::Time(duration(task)?),
+        "failed" => {
+            let error =
+                task.get("error").map(|it| it.plain_text()).transpose()?.unwrap_or_default();
+            if error.to_lowercase().contains("time limit") {
+                Outcome::Longer(duration(task)?)
+            } else {
+                let exit = error.split("exit code ").nth(1);
+                let exit = exit.and_then(|it| it.split_whitespace().next()?.parse::<i32>().ok());
+                let why = exit.map_or("it failed".into(), |exit| format!("exit status {exit}"));
+                Outcome::Failed { why, exit }
+            }
+        }
+        "waiting" | "running" | "canceled" => return Ok(None),
+        _ => {
+            let expected = "finished, failed, canceled, running or waiting";
+            return Err(state.error(state.describe(), expected));
+        }
+    };
+    let id = task.required("id")?;
+    let number = id.plain_text()?.parse::<u64>();
+    let number = number.map_err(|_| id.error(id.describe(), "a whole number"))?;
+    let id = Some(number);
+    Ok(Some(RunReport { id, mapping: None, repetition: None, outcome, quantity: Quantity::Time }))
+}
+
+/// Time from its start to its end \[s\].
+fn duration(task: &Object<'_>) -> Result<f64> {
+    let instant = |key: &str| {
+        let value = task.required(key)?;
+        let text = value.plain_text()?.replace("+00:00", "Z");
+        humantime::parse_rfc3339(&text).map_err(|_| {
+            value.error(value.describe(), "a date and time as in 2021-12-20T08:56:16.438Z")
+        })
+    };
+    let (start, end) = (instant("started_at")?, instant("finished_at")?);
+    Ok(end.duration_since(start).unwrap_or_default().as_secs_f64())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +170,7 @@ mod tests {
     fn read_all(text: &str) -> String {
         let told = read(&Source::new("r", text), &Claims::default());
         let told = told.unwrap_or_else(|error| panic!("{error}"));
-        let line = |it: &Told| match (&it.outcome, it.id.unwrap_or(0)) {
+        let line = |it: &RunReport| match (&it.outcome, it.id.unwrap_or(0)) {
             (Outcome::Time(time_s), id) => format!("{id} {time_s:.6}"),
             (Outcome::Longer(time_s), id) => format!("{id} >{time_s:.6}"),
             (Outcome::Failed { why, exit }, id) => format!("{id} {exit:?} {why}"),

@@ -10,7 +10,7 @@ pub struct Command {
     pub argv: Vec<String>,
     /// What is set in its environment.
     pub env: Vec<(String, String)>,
-    /// Where it runs; where mmgp was started, unless given.
+    /// Folder in which it runs; that where mmgp was started, unless given.
     pub folder: Option<String>,
     /// What runs before each run, untimed.
     pub prepare: Option<Vec<String>>,
@@ -103,7 +103,7 @@ impl Placeholders {
         texts.iter().map(|text| self.fill(text)).collect()
     }
 
-    /// As variables of an environment: `MMGP_M` of `m`.
+    /// Placeholders as variables of an environment: `MMGP_M` of `m`.
     pub fn variables(&self) -> impl Iterator<Item = (String, String)> {
         let name = |name: &str| {
             let upper = name.to_ascii_uppercase();

@@ -7,7 +7,7 @@ use mmgp_base::table::{self, Source};
 #[cfg(unix)]
 pub use crate::pin::processors;
 
-/// Its name.
+/// The name.
 #[cfg(unix)]
 pub fn name() -> String {
     nix::unistd::gethostname().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()

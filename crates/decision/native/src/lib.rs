@@ -11,10 +11,6 @@
 //! All but [`Stopwatch`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
 //! there.
 
-#[cfg(unix)]
-mod around;
-#[cfg(unix)]
-mod capture;
 mod clock;
 #[cfg(unix)]
 mod command;
@@ -26,22 +22,24 @@ pub mod list_ranking;
 #[cfg(unix)]
 mod pin;
 #[cfg(unix)]
+mod printed;
+#[cfg(unix)]
 mod program;
 #[cfg(unix)]
 pub mod supervisor;
 #[cfg(unix)]
 mod time_source;
 
-#[cfg(unix)]
-pub use capture::Capture;
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};
 #[cfg(unix)]
 pub use pin::Pin;
 #[cfg(unix)]
+pub use printed::Capture;
+#[cfg(unix)]
 pub use program::{Program, Settings};
 #[cfg(unix)]
 pub use supervisor::Supervisor;
 #[cfg(unix)]
-pub use time_source::{Pattern, Printed, TimeSource, check_pattern};
+pub use time_source::{Pattern, PrintedKind, TimeSource, check_pattern};

@@ -19,20 +19,16 @@
 //! misses of its first cache, and of fewer translations that its TLB does not hold. A core that
 //! executes in order gains nothing.
 
-mod array;
-mod measured;
 mod sublists;
 #[cfg(test)]
 mod tests;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use mmgp_lists::{List, Operation, Order, choose_heads, rank_sequentially};
+use mmgp_lists::{List, Operation, Order, checksum, choose_heads, imbalance, rank_sequentially};
 
 use crate::clock::Stopwatch;
-use array::{Array, Record};
-pub use measured::{Measured, Spread};
-use sublists::{Part, rank_part};
+use sublists::{Array, Part, Record, rank_part};
 
 /// Most sublists that a thread follows in lock step.
 pub const MOST_IN_FLIGHT: u32 = 64;
@@ -53,7 +49,7 @@ pub struct Settings {
     pub in_flight: u32,
     /// Threads, 1 to 1024.
     pub threads: u32,
-    /// From which heads are drawn.
+    /// Seed from which heads are drawn.
     pub seed: u64,
 }
 
@@ -91,7 +87,7 @@ impl Settings {
 ///
 /// # Errors
 /// [`Error::OutOfRange`] where settings or repetitions are none, or too many.
-pub fn measure(list: &List, settings: Settings, repetitions: u32) -> Result<Measured> {
+pub fn measure(list: &List, settings: Settings, repetitions: u32) -> Result<RankingTimes> {
     settings.check(repetitions)?;
     // Each operation has code of its own, without a choice at every node.
     Ok(match settings.operation {
@@ -108,7 +104,12 @@ trait Combine: Fn(u32, u32) -> u32 + Copy + Sync {}
 
 impl<F: Fn(u32, u32) -> u32 + Copy + Sync> Combine for F {}
 
-fn repeat(list: &List, settings: Settings, repetitions: u32, combine: impl Combine) -> Measured {
+fn repeat(
+    list: &List,
+    settings: Settings,
+    repetitions: u32,
+    combine: impl Combine,
+) -> RankingTimes {
     let mut ranking = Ranking { list, settings, array: Array::new(list), parts: Vec::new() };
     let mut followed = Vec::with_capacity(list.nodes() as usize);
     let (mut steps, mut sequential) = (Vec::new(), Vec::new());
@@ -137,7 +138,7 @@ fn repeat(list: &List, settings: Settings, repetitions: u32, combine: impl Combi
     }
     let loads = ranking.loads();
     let sublists = ranking.parts.len() as u32;
-    Measured { steps, sequential, prefixes, wrong, loads, sublists }
+    RankingTimes { steps, sequential, prefixes, wrong, loads, sublists }
 }
 
 /// A list at hand, and what is kept from one run for the next.
@@ -240,4 +241,70 @@ fn on_threads<S: Send>(mut shares: impl Iterator<Item = S>, work: impl Fn(S) + S
         }
         first.map(&work);
     });
+}
+
+/// Times of several runs, and what they computed.
+#[derive(Debug, Clone)]
+pub struct RankingTimes {
+    /// Times of the four steps of each run: heads, sublists, sublists' totals, adding.
+    pub steps: Vec<[Seconds; 4]>,
+    /// Times of each run of one thread that follows the list from its head.
+    pub sequential: Vec<Seconds>,
+    /// The prefix of each node.
+    pub prefixes: Vec<u32>,
+    /// Prefixes that are missing, or differ from those of another sequential program.
+    pub wrong: usize,
+    /// Nodes that each thread ranked.
+    pub loads: Vec<u64>,
+    /// Number of sublists that there were: no more than nodes.
+    pub sublists: u32,
+}
+
+/// The middle of several times, and their limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Half of the times are no longer, half no shorter.
+    pub median: Seconds,
+    /// The shortest.
+    pub least: Seconds,
+    /// The longest.
+    pub most: Seconds,
+}
+
+impl Spread {
+    /// The spread of these times, at least one.
+    fn of(times: impl Iterator<Item = Seconds>) -> Self {
+        let mut times: Vec<f64> = times.map(|time| time.0).collect();
+        times.sort_by(f64::total_cmp);
+        let (last, middle) = (times.len() - 1, times.len() / 2);
+        let median = 0.5 * (times[last / 2] + times[middle]);
+        Self { median: Seconds(median), least: Seconds(times[0]), most: Seconds(times[last]) }
+    }
+}
+
+impl RankingTimes {
+    /// The most nodes of a thread over the mean.
+    pub fn imbalance(&self) -> f64 {
+        imbalance(&self.loads)
+    }
+
+    /// The checksum of all prefixes, in the order of the nodes, as that of the emulated program.
+    pub fn checksum(&self) -> u32 {
+        checksum(&self.prefixes)
+    }
+
+    /// The time of all steps.
+    pub fn time(&self) -> Spread {
+        Spread::of(self.steps.iter().map(|steps| steps.iter().copied().sum()))
+    }
+
+    /// The times of the four steps.
+    pub fn of_steps(&self) -> [Spread; 4] {
+        [0, 1, 2, 3].map(|step| Spread::of(self.steps.iter().map(|steps| steps[step])))
+    }
+
+    /// The time of one thread that follows the list from its head.
+    pub fn of_sequential(&self) -> Spread {
+        Spread::of(self.sequential.iter().copied())
+    }
 }

@@ -97,7 +97,7 @@ mod affinity {
     }
 }
 
-/// Where nobody can choose.
+/// Systems where nobody can choose.
 #[cfg(not(target_os = "linux"))]
 mod affinity {
     use std::io;

@@ -5,19 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mmgp_base::attempt::{Attempt, Order, Status};
-use mmgp_base::error::{Error, Result};
-use mmgp_base::quantity::Quantity;
+use mmgp_base::error::Result;
 use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, table};
 use mmgp_intake::Measurand;
 
-use crate::capture::{Capture, Units};
 use crate::command::{Command, Placeholders};
 use crate::complaint::complaint;
 use crate::pin::Pin;
-use crate::supervisor::{Ended, Match, Run, Supervisor};
-use crate::time_source::{Found, Missing, TimeSource};
+use crate::printed::{Capture, Units};
+use crate::supervisor::{CommandEnd, Match, Run, Supervisor};
+use crate::time_source::{FoundTime, MissingTime, TimeSource};
 use crate::{clock, host};
 
 /// How a command is run, and how its time is taken.
@@ -25,7 +24,7 @@ use crate::{clock, host};
 pub struct Settings {
     /// What is run.
     pub command: Command,
-    /// Where its time is found.
+    /// The source of its time.
     pub time: TimeSource,
     /// What else is taken from its output.
     pub captures: Vec<Capture>,
@@ -34,13 +33,13 @@ pub struct Settings {
     pub measurand: Option<Measurand>,
     /// A regular expression that its output must have for the run to be right.
     pub check: Option<String>,
-    /// On which processors it runs.
+    /// The processors on which it runs.
     pub pin: Pin,
-    /// Where each run gets a fresh folder, `{dir}`.
+    /// The folder in which each run gets a fresh folder, `{dir}`.
     pub folders: Option<PathBuf>,
     /// Whether these folders stay after runs that went well.
     pub keeps_folders: bool,
-    /// Where the output of each run is kept; that of runs that did not go well alone, unless
+    /// The folder in which the output of each run is kept; that of runs that did not go well alone, unless
     /// [`Self::keeps_output`].
     pub outputs: Option<PathBuf>,
     /// Whether the output of all runs is kept.
@@ -56,27 +55,19 @@ pub struct Program {
     settings: Settings,
     supervisor: Mutex<Supervisor>,
     host: String,
-    /// The unit of the rates that it prints.
-    quantity: Mutex<Option<Quantity>>,
-    /// The units of what is captured.
+    /// The units of its rates and of what is captured.
     units: Mutex<Units>,
 }
 
 impl Program {
-    /// Of settings, run by a supervisor.
+    /// The target of these settings, run by a supervisor.
     pub fn new(settings: Settings, supervisor: Supervisor) -> Self {
         let supervisor = Mutex::new(supervisor);
-        Self {
-            settings,
-            supervisor,
-            host: host::name(),
-            quantity: Mutex::default(),
-            units: Mutex::default(),
-        }
+        Self { settings, supervisor, host: host::name(), units: Mutex::default() }
     }
 
     /// Runs one of the commands.
-    fn run_one(&self, run: Run) -> Result<Ended> {
+    fn run_one(&self, run: Run) -> Result<CommandEnd> {
         self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).run(run)
     }
 }
@@ -113,7 +104,7 @@ impl Settings {
         (argv, env)
     }
 
-    /// Where an order runs; where mmgp was started if nowhere else.
+    /// The folder in which an order runs; that where mmgp was started if no other.
     pub fn folder_of(&self, order: &Order, mapping: Mapping) -> Option<PathBuf> {
         let fresh = self.folder(order.id);
         match &self.command.folder {
@@ -212,36 +203,22 @@ impl Target for Program {
 }
 
 impl Program {
-    /// Refuses a rate in another unit than the first had.
-    fn check_unit(&self, quantity: &Quantity) -> Result<()> {
-        let Some(unit) = quantity.unit() else { return Ok(()) };
-        let mut known = self.quantity.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = known.get_or_insert_with(|| quantity.clone());
-        if first == quantity {
-            return Ok(());
-        }
-        let first = first.unit().unwrap_or("s");
-        Err(Error::Ambiguous {
-            file: "the output of the program".into(),
-            found: format!(
-                "it prints a rate in {unit}, and before in {first}: print it in one unit"
-            ),
-            answers: Vec::new(),
-        })
+    /// Refuses another unit than the first had.
+    fn check_unit(&self, name: &str, unit: &str) -> Result<()> {
+        self.units.lock().unwrap_or_else(PoisonError::into_inner).check(name, unit)
     }
 
     /// What is measured of a run whose time or rate was found, with what is captured of it.
     fn measured<'a>(
         &self,
         attempt: &mut Attempt,
-        found: Found,
+        found: FoundTime,
         matches: impl Iterator<Item = &'a Option<Match>>,
-    ) -> std::result::Result<Found, Missing> {
+    ) -> std::result::Result<FoundTime, MissingTime> {
         let mut captured = vec![f64::from(attempt.nodes)];
         for (capture, found) in self.settings.captures.iter().zip(matches) {
             let (value, word) = capture.read(found.as_ref())?;
-            let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
-            units.check(&capture.name, &word).map_err(Missing::NotUnderstood)?;
+            self.check_unit(&capture.name, &word).map_err(MissingTime::NotUnderstood)?;
             attempt.captured.insert(capture.name.clone(), value);
             captured.push(value);
         }
@@ -252,14 +229,19 @@ impl Program {
         let time = time.ok_or_else(|| {
             format!("{} of it is no number above 0", quantity.unit().unwrap_or_default())
         })?;
-        Ok(Found { time: Seconds(time), quantity })
+        Ok(FoundTime { time: Seconds(time), quantity })
     }
 
     /// What an end of the command means.
     ///
     /// # Errors
     /// [`mmgp_base::Error::Ambiguous`] where it prints something else than a time.
-    fn judge(&self, attempt: &mut Attempt, ended: &Ended, limit: Option<Seconds>) -> Result<()> {
+    fn judge(
+        &self,
+        attempt: &mut Attempt,
+        ended: &CommandEnd,
+        limit: Option<Seconds>,
+    ) -> Result<()> {
         let settings = &self.settings;
         attempt.wall_s = ended.not_started.is_none().then_some(ended.wall_s);
         (attempt.exit, attempt.signal) = (ended.exit, ended.signal);
@@ -282,14 +264,16 @@ impl Program {
         } else {
             match time {
                 Ok(found) => {
-                    self.check_unit(&found.quantity)?;
+                    if let Some(unit) = found.quantity.unit() {
+                        self.check_unit("the rate", unit)?;
+                    }
                     attempt.measured(found.time, found.quantity);
                     let left = ended.left_behind;
                     let some = if left == 1 { "a process" } else { &format!("{left} processes") };
                     (Status::Ok, (left > 0).then(|| format!("left {some} behind")))
                 }
-                Err(Missing::NotThere(why)) => (Status::Wrong, Some(why)),
-                Err(Missing::NotUnderstood(error)) => return Err(error),
+                Err(MissingTime::NotThere(why)) => (Status::Wrong, Some(why)),
+                Err(MissingTime::NotUnderstood(error)) => return Err(error),
             }
         };
         (attempt.status, attempt.reason) = (status, reason);
@@ -297,7 +281,7 @@ impl Program {
     }
 
     /// Keeps what is to be kept of a run, and nothing else.
-    fn tidy(&self, attempt: &Attempt, ended: &Ended, folder: &Path) -> Result<()> {
+    fn tidy(&self, attempt: &Attempt, ended: &CommandEnd, folder: &Path) -> Result<()> {
         let settings = &self.settings;
         let is_ok = attempt.status == Status::Ok;
         if let Some(outputs) = &settings.outputs
@@ -317,7 +301,7 @@ impl Program {
 }
 
 /// Why a command that ended did not end well.
-fn failure(ended: &Ended) -> Option<String> {
+fn failure(ended: &CommandEnd) -> Option<String> {
     if let Some(why) = &ended.not_started {
         return Some(why.clone());
     }
@@ -334,7 +318,7 @@ fn failure(ended: &Ended) -> Option<String> {
     }
 }
 
-/// So many characters of what a program said last are told.
+/// Characters of what a program said last that are told.
 const LONGEST_REASON: usize = 200;
 
 fn begun(
@@ -358,7 +342,7 @@ fn begun(
     }
 }
 
-/// As in `0,1;2,3`: the processors of each process.
+/// The processors of each process in a text: `0,1;2,3`.
 fn listed(processors: &[Vec<usize>]) -> String {
     let of_one = |it: &Vec<usize>| it.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     processors.iter().map(of_one).collect::<Vec<_>>().join(";")

@@ -13,24 +13,96 @@
 
 mod family;
 mod output;
-mod protocol;
 mod serve;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use family::GRACE;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table::{Held, Lock};
+use mmgp_base::table::{Holder, Lock};
 use nix::unistd::{getppid, setsid};
-use protocol::Request;
-pub use protocol::{Ended, Match, Run};
+use serde::{Deserialize, Serialize};
+
+/// What is said to a supervisor, in a line of JSON.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    /// Run this and answer when it has ended.
+    Run(Run),
+    /// End what is running; it is answered as usual.
+    Stop,
+}
+
+/// A command to run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The program and its arguments, at least the program.
+    pub argv: Vec<String>,
+    /// What is set in its environment.
+    pub env: BTreeMap<String, String>,
+    /// Names of variables that are taken out of its environment.
+    pub without: Vec<String>,
+    /// Folder in which it runs; that of the supervisor, unless given.
+    pub folder: Option<PathBuf>,
+    /// The processors that it may use; all, where there are none.
+    pub processors: Vec<usize>,
+    /// Time after which it is stopped \[s\].
+    pub limit_s: Option<f64>,
+    /// Regular expressions to find in its output, line by line.
+    pub patterns: Vec<String>,
+    /// Whether it tidies up: it runs to its end also where a stop was asked for.
+    pub concludes: bool,
+}
+
+/// What came of a command, which a supervisor answers in a line of JSON.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandEnd {
+    /// Why it could not be started.
+    pub not_started: Option<String>,
+    /// Time from start to end \[s\].
+    pub wall_s: f64,
+    /// Exit status.
+    pub exit: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it was stopped at its limit.
+    pub is_late: bool,
+    /// Whether it was stopped because that was asked for.
+    pub is_stopped: bool,
+    /// Processes that it left behind, which were ended.
+    pub left_behind: u64,
+    /// CPU time of all its processes \[s\].
+    pub cpu_s: f64,
+    /// Peak memory of its largest process \[KiB\].
+    pub max_rss_kb: u64,
+    /// Context switches of all its processes.
+    pub context_switches: u64,
+    /// The last match of each pattern; without any, nothing.
+    pub matches: Vec<Option<Match>>,
+    /// The end of its standard output.
+    pub output: String,
+    /// The end of its standard error.
+    pub errors: String,
+}
+
+/// The last match of a pattern.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Match {
+    /// Names of the groups, the whole match first, and what they hold.
+    pub groups: Vec<(Option<String>, Option<String>)>,
+    /// The line in which it stands.
+    pub line: String,
+    /// Span of the first group in the line, from its first byte to behind its last.
+    pub span: (usize, usize),
+}
 
 /// A supervisor that runs.
 pub struct Supervisor {
@@ -80,7 +152,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Program`] where the supervisor does not answer.
-    pub fn run(&mut self, run: Run) -> Result<Ended> {
+    pub fn run(&mut self, run: Run) -> Result<CommandEnd> {
         // Where this cannot be said, there is no answer either.
         let _ = send(&self.requests, &Request::Run(run));
         let line = self.answer()?;
@@ -122,7 +194,7 @@ fn failed(source: &io::Error) -> Error {
     Error::Program { program: "the process that runs commands".into(), why: source.to_string() }
 }
 
-/// From one look whether the last supervisor has ended to the next.
+/// Time between two looks whether the last supervisor has ended.
 const POLL: Duration = Duration::from_millis(10);
 
 /// A variable that all commands of a supervisor have in their environment: the place of its lock.
@@ -144,10 +216,10 @@ pub fn serve(lock: &Path, waits: impl FnOnce()) -> Result<()> {
     loop {
         match lock.take()? {
             // Nobody else is at work, so whatever is left has no supervisor any more.
-            Held::ByUs => break family::end_marked(MARK, place.as_os_str()),
-            Held::Unknown => break,
-            Held::ByAnother if getppid() != asker => return Ok(()),
-            Held::ByAnother => {
+            Holder::ByUs => break family::end_marked(MARK, place.as_os_str()),
+            Holder::Unknown => break,
+            Holder::ByAnother if getppid() != asker => return Ok(()),
+            Holder::ByAnother => {
                 if let Some(waits) = waits.take() {
                     waits();
                 }

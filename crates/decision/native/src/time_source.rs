@@ -8,14 +8,14 @@ use mmgp_base::units::Seconds;
 use mmgp_intake::{Comma, Measure, Unit, duration, measure_of, number};
 use regex_lite::Regex;
 
-use crate::around::{Around, first_group};
+use crate::printed::{OUTPUT, Surroundings, first_group};
 use crate::supervisor::Match;
 use programs::PROGRAMS;
 
-/// Where the time of a run is found.
+/// The source of the time of a run.
 #[derive(Debug, Clone, Default)]
 pub enum TimeSource {
-    /// From the start of the command to its end.
+    /// The clock, from the start of the command to its end.
     #[default]
     Wall,
     /// What a regular expression finds last in its output.
@@ -27,7 +27,7 @@ pub enum TimeSource {
 
 /// What a program prints of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Printed {
+pub enum PrintedKind {
     /// How long it took.
     Time,
     /// How much it did in a time, of which more is better.
@@ -39,17 +39,17 @@ pub enum Printed {
 /// or what stands behind or before the number, or seconds.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// As the user said it.
+    /// The pattern as the user said it.
     said: String,
     text: String,
-    printed: Printed,
+    printed: PrintedKind,
     /// The unit of rates that do not say theirs.
     unit: &'static str,
 }
 
 /// The time of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundTime {
     /// The time, or that of a unit of work.
     pub time: Seconds,
     /// What it is, or stands for.
@@ -58,27 +58,27 @@ pub struct Found {
 
 /// Why there is no time.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub(crate) enum MissingTime {
     /// The run does not say it, in words.
     NotThere(String),
-    /// It may mean something else: nothing is run before the user has said what.
+    /// What was found may mean something else: nothing is run before the user has said what.
     NotUnderstood(Error),
 }
 
-impl From<String> for Missing {
+impl From<String> for MissingTime {
     fn from(why: String) -> Self {
         Self::NotThere(why)
     }
 }
 
 impl Pattern {
-    /// From its text, or of a program by its name: gromacs, lammps, cp2k, qe, vasp, namd, hpcg, hpl,
-    /// gnu-time. One that prints no time is known by its rate.
+    /// Reads a pattern from its text, or takes that of a program by its name: gromacs, lammps, cp2k, qe,
+    /// vasp, namd, hpcg, hpl, gnu-time. One that prints no time is known by its rate.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for what is no regular expression, has no group, or is the name of a program
     /// that prints no rate.
-    pub fn new(text: &str, wanted: Printed) -> Result<Self> {
+    pub fn new(text: &str, wanted: PrintedKind) -> Result<Self> {
         let refused =
             |found: String, expected: &str| Error::out_of_range(wanted.flag(), found, expected);
         if let Some(known) = PROGRAMS.iter().find(|known| known.name == text) {
@@ -96,7 +96,7 @@ impl Pattern {
     }
 }
 
-impl Printed {
+impl PrintedKind {
     fn flag(self) -> &'static str {
         match self {
             Self::Time => "time-from",
@@ -140,7 +140,7 @@ impl TimeSource {
 
     /// Whether it finds rates, of which more is better.
     pub fn is_of_rate(&self) -> bool {
-        matches!(self, Self::Output(Pattern { printed: Printed::Rate, .. }))
+        matches!(self, Self::Output(Pattern { printed: PrintedKind::Rate, .. }))
     }
 
     /// The regular expression that the output is to be searched for.
@@ -157,17 +157,19 @@ impl TimeSource {
         wall: Seconds,
         found: Option<&Match>,
         output: &str,
-    ) -> std::result::Result<Found, Missing> {
+    ) -> std::result::Result<FoundTime, MissingTime> {
         let found = match self {
-            Self::Wall => Found { time: wall, quantity: Quantity::Time },
+            Self::Wall => FoundTime { time: wall, quantity: Quantity::Time },
             Self::Output(pattern) => pattern.read(found).map_err(|missing| match missing {
-                Missing::NotThere(why) => Missing::NotThere(format!(
+                MissingTime::NotThere(why) => MissingTime::NotThere(format!(
                     "{why} (the time was looked for with {:?})",
                     pattern.text
                 )),
                 other => other,
             })?,
-            Self::Json(path) => Found { time: of_json(path, output)?, quantity: Quantity::Time },
+            Self::Json(path) => {
+                FoundTime { time: of_json(path, output)?, quantity: Quantity::Time }
+            }
         };
         let time = found.time.0;
         match (time > 0.0 && time.is_finite(), found.quantity.is_time()) {
@@ -179,20 +181,24 @@ impl TimeSource {
 }
 
 impl Pattern {
-    fn read(&self, found: Option<&Match>) -> std::result::Result<Found, Missing> {
-        let nothing = || Missing::NotThere("its output has no time".into());
+    fn read(&self, found: Option<&Match>) -> std::result::Result<FoundTime, MissingTime> {
+        let nothing = || MissingTime::NotThere("its output has no time".into());
         let found = found.ok_or_else(nothing)?;
         let group = |index: usize| found.groups.get(index);
-        let around = Around::of(found).ok_or_else(nothing)?;
+        let around = Surroundings::of(found).ok_or_else(nothing)?;
         let name = group(1).and_then(|(name, _)| name.as_deref());
         let unit = group(2).and_then(|(_, text)| text.as_deref()).or(name);
         match self.printed {
-            Printed::Rate => self.rate(&around, unit),
-            Printed::Time => self.time(&around, unit),
+            PrintedKind::Rate => self.rate(&around, unit),
+            PrintedKind::Time => self.time(&around, unit),
         }
     }
 
-    fn rate(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
+    fn rate(
+        &self,
+        around: &Surroundings<'_>,
+        unit: Option<&str>,
+    ) -> std::result::Result<FoundTime, MissingTime> {
         let text = around.text;
         if around.is_cut() {
             let found = format!("{text:?} is a part of the number in {:?}", around.phrase());
@@ -207,16 +213,20 @@ impl Pattern {
             (None, Some(Measure::Rate(unit))) => unit,
             (None, Some(Measure::Time(Some(unit)))) => {
                 let found = format!("it prints {:?}, a time in {}", around.phrase(), unit.symbol());
-                return Err(self.unclear(found, vec![self.answer(Printed::Time, &self.said)]));
+                return Err(self.unclear(found, vec![self.answer(PrintedKind::Time, &self.said)]));
             }
             _ => "units".into(),
         };
-        Ok(Found { time: Seconds(1.0 / rate), quantity: Quantity::Rate(rate_unit) })
+        Ok(FoundTime { time: Seconds(1.0 / rate), quantity: Quantity::Rate(rate_unit) })
     }
 
-    fn time(&self, around: &Around<'_>, unit: Option<&str>) -> std::result::Result<Found, Missing> {
+    fn time(
+        &self,
+        around: &Surroundings<'_>,
+        unit: Option<&str>,
+    ) -> std::result::Result<FoundTime, MissingTime> {
         let text = around.text;
-        let of = |time_s: f64| Ok(Found { time: Seconds(time_s), quantity: Quantity::Time });
+        let of = |time_s: f64| Ok(FoundTime { time: Seconds(time_s), quantity: Quantity::Time });
         if let Some(named) = unit {
             let unit = Unit::named(named)
                 .ok_or_else(|| format!("its output has {named:?} as unit of time"))?;
@@ -251,7 +261,7 @@ impl Pattern {
                     "it prints {:?}, a rate ({unit}), of which more is better",
                     around.phrase()
                 );
-                Err(self.unclear(found, vec![self.answer(Printed::Rate, &self.said)]))
+                Err(self.unclear(found, vec![self.answer(PrintedKind::Rate, &self.said)]))
             }
             Some(Measure::Other(what)) => {
                 let found =
@@ -262,22 +272,21 @@ impl Pattern {
         }
     }
 
-    fn answer(&self, printed: Printed, value: &str) -> Answer {
+    fn answer(&self, printed: PrintedKind, value: &str) -> Answer {
         Answer { key: printed.flag(), value: value.into(), meaning: String::new() }
     }
 
-    fn unclear(&self, found: String, answers: Vec<Answer>) -> Missing {
-        let file = "the output of the program".into();
-        Missing::NotUnderstood(Error::Ambiguous { file, found, answers })
+    fn unclear(&self, found: String, answers: Vec<Answer>) -> MissingTime {
+        MissingTime::NotUnderstood(Error::ambiguous(OUTPUT, found, answers))
     }
 
     /// What takes the whole of a duration of which this takes a part.
-    fn wider(&self, around: &Around<'_>) -> Option<Answer> {
+    fn wider(&self, around: &Surroundings<'_>) -> Option<Answer> {
         let line = format!("{}{}{}", around.before, around.text, around.after);
         let reads = |text: &str| {
             let found = regex(text).ok()?;
             let group = found.captures_iter(&line).last()?.get(1)?;
-            let whole = Around {
+            let whole = Surroundings {
                 text: group.as_str().trim(),
                 before: &line[..group.start()],
                 after: &line[group.end()..],
@@ -286,18 +295,18 @@ impl Pattern {
             if whole.is_cut() { None } else { pattern.time(&whole, None).ok() }
         };
         let of_program = PROGRAMS.iter().find(|known| {
-            known
-                .line(Printed::Time)
-                .is_some_and(|(line, printed, _)| printed == Printed::Time && reads(line).is_some())
+            known.line(PrintedKind::Time).is_some_and(|(line, printed, _)| {
+                printed == PrintedKind::Time && reads(line).is_some()
+            })
         });
         if let Some(known) = of_program {
-            return Some(self.answer(Printed::Time, known.name));
+            return Some(self.answer(PrintedKind::Time, known.name));
         }
         let (start, end) = first_group(&self.text)?;
         let (before, after) = (&self.text[..start], &self.text[end..]);
         let wider = WIDER.iter().map(|group| format!("{before}{group}{after}"));
         let found = wider.into_iter().find(|wider| reads(wider).is_some());
-        found.map(|wider| self.answer(Printed::Time, &wider))
+        found.map(|wider| self.answer(PrintedKind::Time, &wider))
     }
 }
 
@@ -309,8 +318,8 @@ const WIDER: [&str; 4] = [
     "([0-9.]+(?:[eEdD][+-]?[0-9]+)?)",
 ];
 
-/// Of the whole output, or else of its last line that is an object.
-fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, Missing> {
+/// The time in the JSON of the whole output, or else of its last line that is an object.
+fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, MissingTime> {
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let lines = output.lines().rev().filter(|line| line.trim_start().starts_with('{'));
     let whole = parse(output).or_else(|| lines.into_iter().find_map(parse));
@@ -324,11 +333,8 @@ fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, Missin
     let unit = match measure_of(key) {
         Measure::Time(unit) => unit,
         Measure::Rate(unit) => {
-            return Err(Missing::NotUnderstood(Error::Ambiguous {
-                file: "the output of the program".into(),
-                found: format!("{key:?} is a rate ({unit}), of which more is better, and no time"),
-                answers: Vec::new(),
-            }));
+            let found = format!("{key:?} is a rate ({unit}), of which more is better, and no time");
+            return Err(MissingTime::NotUnderstood(Error::ambiguous(OUTPUT, found, Vec::new())));
         }
         Measure::Other(_) => None,
     };

@@ -1,17 +1,23 @@
-//! The first runs: the corners of what may be chosen, over (log m, log p).
+//! What to run: first the corners of what may be chosen, over (log m, log p), then what is worth most.
+//!
+//! A further run is worth what it lowers the expected cost of the choice by, for each second that it takes.
+//! Where no run is worth much any more, what is left is the doubt whether the choice is good enough:
+//! then the rival that most likely is better than is good enough runs, or the choice, where that ran
+//! less often.
 
 use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+use mmgp_model::decide::Outlook;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::failures::Failures;
-use crate::known::Known;
+use crate::history::{Failures, History};
 
-/// So many configurations are run before any model is asked, where there are as many.
+/// Number of configurations that are run before any model is asked, where there are as many.
 const FIRST: usize = 4;
 
-/// So many of them are to have a time.
+/// Number of these that are to have a time.
 const FEWEST_TIMES: usize = 2;
 
 /// The place of a configuration in (log m, log p).
@@ -31,18 +37,18 @@ pub(crate) fn apart(one: Place, other: Place) -> f64 {
 ///
 /// What failed is not replaced by its neighbour, which is likely to fail too, but by what lies
 /// farthest from all that was tried. What was stopped tells something as well.
-pub(crate) fn remaining(space: &[Mapping], known: &Known, seed: u64) -> Vec<Mapping> {
+pub(crate) fn remaining(space: &[Mapping], history: &History, seed: u64) -> Vec<Mapping> {
     let count = |tells: &dyn Fn(Mapping) -> bool| space.iter().filter(|it| tells(**it)).count();
-    let timed = count(&|mapping| known.ran(mapping));
-    let told = count(&|mapping| known.was_tried(mapping) && !known.is_out(mapping));
+    let timed = count(&|mapping| history.ran(mapping));
+    let told = count(&|mapping| history.was_tried(mapping) && !history.is_out(mapping));
     let mut planned = first(space);
     planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    let failures = Failures::of(known);
-    let may_run = |mapping: &Mapping| !known.was_tried(*mapping) && !failures.reach(*mapping);
+    let failures = Failures::of(history);
+    let may_run = |mapping: &Mapping| !history.was_tried(*mapping) && !failures.reach(*mapping);
     let mut open: Vec<Mapping> = planned.iter().copied().filter(may_run).collect();
     let left: Vec<Mapping> = space.iter().copied().filter(may_run).collect();
     // Those that were tried hold what is planned apart from them.
-    planned.extend(known.all().map(|(mapping, _)| mapping));
+    planned.extend(history.all().map(|(mapping, _)| mapping));
     while (told + open.len() < FIRST || timed + open.len() < FEWEST_TIMES)
         && let Some(next) = farthest(&left, &planned)
     {
@@ -81,13 +87,13 @@ fn first(space: &[Mapping]) -> Vec<Mapping> {
     planned
 }
 
-/// Of those that may be taken the one nearest to a place; of equal ones the first.
+/// The configuration nearest to a place of those that may be taken; of equal ones the first.
 fn nearest(space: &[Mapping], wanted: Place, may: impl Fn(Mapping) -> bool) -> Option<Mapping> {
     let left = space.iter().copied().filter(|&mapping| may(mapping));
     left.min_by(|&one, &other| apart(place(one), wanted).total_cmp(&apart(place(other), wanted)))
 }
 
-/// Where all lie on one line and there is more than that line, the last gives way to what lies
+/// Moves planned runs off one line: where all lie on it and there is more, the last gives way to what lies
 /// farthest from it.
 fn off_one_line(planned: &mut [Mapping], space: &[Mapping]) {
     let origin = place(planned[0]);
@@ -129,6 +135,70 @@ fn farthest(space: &[Mapping], taken: &[Mapping]) -> Option<Mapping> {
     measured.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|it| it.0)
 }
 
+/// A run that lowers the expected cost by less than this part of the regret that is good enough is
+/// not worth much.
+const WORTHWHILE: f64 = 0.05;
+
+/// A run to make.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Proposal {
+    /// The configuration.
+    pub mapping: Mapping,
+    /// What it is expected to take.
+    pub time: Seconds,
+    /// The part by which it lowers the expected cost of the choice, relative to that.
+    pub gain: f64,
+    /// What decides: larger is more useful.
+    score: f64,
+}
+
+/// Runs, the most useful first; `choice` is the place of the choice.
+pub(crate) fn further(
+    outlook: &Outlook,
+    choice: usize,
+    history: &History,
+    regret: f64,
+) -> Vec<Proposal> {
+    let all = outlook.mappings();
+    let is_slower = |place: usize| {
+        let bound = history.of_mapping(all[place]).and_then(|record| record.longer_than);
+        bound.is_some_and(|bound| {
+            !history.ran(all[place]) && outlook.is_no_better(place, bound, choice)
+        })
+    };
+    let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(it)).collect();
+    let failures = Failures::of(history);
+    let chances: Vec<f64> = all.iter().map(|&mapping| failures.chance(mapping)).collect();
+    let propose = |place: usize, gain: f64, score: f64| {
+        let (mapping, time) = (all[place], outlook.time(place));
+        Proposal { mapping, time, gain, score: score * chances[place] }
+    };
+    let gains: Vec<f64> = places.iter().map(|&place| outlook.gain(place)).collect();
+    let most = places.iter().zip(&gains).map(|(&place, gain)| chances[place] * gain);
+    let by_gain = most.fold(0.0, f64::max) >= WORTHWHILE * regret;
+    let scored = |(&place, &gain): (&usize, &f64)| {
+        if by_gain {
+            return propose(place, gain, gain / outlook.time(place).0);
+        }
+        if place == choice {
+            return propose(place, gain, 0.0);
+        }
+        let doubt = outlook.slower(choice, place, regret);
+        let runs_more = outlook.repetitions(place) > outlook.repetitions(choice);
+        propose(if runs_more { choice } else { place }, gain, doubt)
+    };
+    let mut proposals: Vec<Proposal> = places.iter().zip(&gains).map(scored).collect();
+    proposals.retain(|proposal| proposal.score > 0.0);
+    proposals.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let mut once: Vec<Proposal> = Vec::new();
+    for proposal in proposals {
+        if once.iter().all(|it| it.mapping != proposal.mapping) {
+            once.push(proposal);
+        }
+    }
+    once
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,15 +237,15 @@ mod tests {
 
     #[test]
     fn what_failed_is_replaced_by_what_lies_far_from_it() {
-        use crate::search::{Found, Tried};
+        use crate::search::{Finding, Trial};
         let space = triangle(16);
-        let tried = |(m, p), found| Tried { mapping: Mapping::of(m, p), found };
-        let failed = [tried((16, 1), Found::Failed), tried((4, 4), Found::Failed)];
-        let left = remaining(&space, &Known::of(&failed), 1);
+        let tried = |(m, p), found| Trial { mapping: Mapping::of(m, p), found };
+        let failed = [tried((16, 1), Finding::Failed), tried((4, 4), Finding::Failed)];
+        let left = remaining(&space, &History::of(&failed), 1);
         assert_eq!(left.len(), FIRST);
         assert!(
             left.iter().all(|it| ![(16, 1), (4, 4), (15, 1), (14, 1)].contains(&(it.m(), it.p())))
         );
-        assert!(remaining(&space, &Known::of(&failed), 2) != left, "no order by chance");
+        assert!(remaining(&space, &History::of(&failed), 2) != left, "no order by chance");
     }
 }

@@ -11,7 +11,7 @@ use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, Result};
 
-use crate::search::{Found, Search, Tried, Verdict};
+use crate::search::{Finding, Search, Trial, Verdict};
 
 /// What orders are given to.
 pub type OrderTarget<'a> = dyn Target<Workload = Order, Ran = Attempt> + 'a;
@@ -37,9 +37,9 @@ pub struct Budget {
 /// When a run is stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Timeout {
-    /// After so many times the shortest run so far, and a second at least.
+    /// A time of so many times the shortest run so far, and a second at least.
     Times(f64),
-    /// After that time.
+    /// That time.
     After(Seconds),
 }
 
@@ -72,7 +72,7 @@ pub enum End {
 
 /// Who wants to know how it goes, and may end it.
 pub trait Observer {
-    /// Before each run: what is known so far, and what is run next.
+    /// Hears, before each run, what is known so far and what is run next.
     fn begins(&mut self, progress: &Progress<'_>);
 
     /// Whether to make no more runs.
@@ -192,7 +192,7 @@ pub fn measure(
 
 /// Who wants to know which cell is next, and may end it.
 pub trait CellObserver {
-    /// Before each run.
+    /// Orders before each run.
     fn begins_cell(&mut self, attempts: &[Attempt], cell: &Cell);
 
     /// Whether to make no more runs.
@@ -244,12 +244,12 @@ pub fn verdicts(levels: &[Level], attempts: &[Attempt]) -> Result<Vec<Verdict>> 
 ///
 /// What is stopped has run so long by the wall clock. Where the program measures its time itself, the
 /// bound is what the least share of its time in the wall clock's leaves of it.
-pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Tried> {
+pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Trial> {
     let of_level = || attempts.iter().filter(|attempt| attempt.params == *factors);
     let shares =
         of_level().filter_map(|it| Some(it.time_s? / it.wall_s.filter(|wall| *wall > 0.0)?));
     let share = shares.fold(1.0, f64::min);
-    let tried = |it: &Attempt| Some(Tried { mapping: mapping(it), found: found(it, share)? });
+    let tried = |it: &Attempt| Some(Trial { mapping: mapping(it), found: found(it, share)? });
     of_level().filter_map(tried).collect()
 }
 
@@ -260,15 +260,15 @@ pub fn mapping(attempt: &Attempt) -> Mapping {
 
 /// What an attempt says of its configuration: nothing where it was interrupted, or went well and was to
 /// warm up.
-fn found(attempt: &Attempt, share: f64) -> Option<Found> {
+fn found(attempt: &Attempt, share: f64) -> Option<Finding> {
     match attempt.status {
         Status::Ok if attempt.repetition == 0 => None,
-        Status::Ok => attempt.time_s.map(|time| Found::Time(Seconds(time))),
-        Status::Failed | Status::Wrong => Some(Found::Failed),
+        Status::Ok => attempt.time_s.map(|time| Finding::Time(Seconds(time))),
+        Status::Failed | Status::Wrong => Some(Finding::Failed),
         // How long it took to end then says nothing of the configuration.
         Status::Timeout => {
             let bound = attempt.limit_s.or(attempt.wall_s);
-            bound.map(|bound| Found::Longer(Seconds(share * bound)))
+            bound.map(|bound| Finding::Longer(Seconds(share * bound)))
         }
         Status::Interrupted => None,
     }

@@ -7,10 +7,10 @@
 //!
 //! * The first runs are the corners of what may be chosen: `design`.
 //! * Then that run is made which lowers the expected cost of the choice most for each second that it
-//!   takes, and, once none does any more, the one that settles the strongest doubt: `further`.
+//!   takes, and, once none does any more, the one that settles the strongest doubt: `design`.
 //! * A search is settled where the choice costs no more than is good enough, with 95 %, however often
 //!   it was asked: `regret`.
-//! * What failed is not run again, nor is what failures reach: `failures`. What was stopped takes longer
+//! * What failed is not run again, nor is what failures reach: `history`. What was stopped takes longer
 //!   than it was given, which is all that is said of it.
 //!
 //! The choice is always one that ran well. How good all that is, on programs that others timed and on
@@ -20,7 +20,7 @@
 //! use mmgp_base::{Mapping, units::Seconds};
 //! use mmgp_model::models::parameters::Decomposition;
 //! use mmgp_model::belief::Prior;
-//! use mmgp_tune::{Found, Goal, Search, Tried};
+//! use mmgp_tune::{Finding, Goal, Search, Trial};
 //!
 //! let search = Search {
 //!     space: mmgp_model::decide::feasible(16).collect(),
@@ -37,7 +37,7 @@
 //! let mut verdict = search.judge(&tried)?;
 //! while !verdict.is_settled {
 //!     let (mapping, _expected) = verdict.next[0];
-//!     tried.push(Tried { mapping, found: Found::Time(time(mapping)) });
+//!     tried.push(Trial { mapping, found: Finding::Time(time(mapping)) });
 //!     verdict = search.judge(&tried)?;
 //! }
 //! assert_eq!(verdict.choice, Some(Mapping::of(4, 4)));
@@ -48,9 +48,7 @@
 pub mod derived;
 mod design;
 pub mod engine;
-mod failures;
-mod further;
-mod known;
+mod history;
 mod search;
 
-pub use search::{Found, Goal, Search, Tried, Verdict};
+pub use search::{Finding, Goal, Search, Trial, Verdict};

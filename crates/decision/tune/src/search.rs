@@ -7,38 +7,36 @@ use mmgp_model::belief::{Posterior, Prior};
 use mmgp_model::decide::{Outlook, Regret, chosen};
 use mmgp_model::objective::Objective;
 
-use crate::design;
-use crate::failures::Failures;
-use crate::further::further;
-use crate::known::Known;
+use crate::design::{self, further};
+use crate::history::{Failures, History};
 
 /// What came of running a configuration once.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tried {
+pub struct Trial {
     /// Which.
     pub mapping: Mapping,
     /// What was found.
-    pub found: Found,
+    pub found: Finding,
 }
 
 /// What a run tells of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
-    /// Its time.
+pub enum Finding {
+    /// The time of a run.
     Time(Seconds),
-    /// It was stopped: it takes longer than this.
+    /// A run that was stopped: it takes longer than this.
     Longer(Seconds),
-    /// It does not run: it cannot be chosen.
+    /// A run that failed: the configuration cannot be chosen.
     Failed,
 }
 
 /// What is good enough: what the choice may take longer than the fastest, relative to that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// It is expected to take no more than this longer. Of 23 programs that others timed, a search ends
+    /// The choice is expected to take no more than this longer. Of 23 programs that others timed, a search ends
     /// after half of the runs that trying each configuration once takes, and costs half a per cent.
     Expected(f64),
-    /// With 95 % over programs it takes no more than this longer. On a program whose best is hidden
+    /// The choice takes no more than this longer, with 95 % over programs. On a program whose best is hidden
     /// well, a search that ends by this is wrong more often than in 5 %.
     Sure(f64),
 }
@@ -65,7 +63,7 @@ const SURE: f64 = 0.95;
 
 /// A search for the best of some configurations.
 pub struct Search {
-    /// Those that may be chosen, each once.
+    /// Configurations that may be chosen, each once.
     pub space: Vec<Mapping>,
     /// What is believed before the first run.
     pub prior: Prior,
@@ -82,19 +80,19 @@ pub struct Search {
 pub struct Verdict {
     /// The choice: of what ran, the configuration to recommend; `None` where nothing ran well.
     pub choice: Option<Mapping>,
-    /// Its time, over many runs.
+    /// The time of the choice, over many runs.
     pub time: Option<Seconds>,
     /// What the choice is expected to take longer than the fastest, relative to that; `None` before so
     /// many configurations ran that something can be said.
     pub expected_regret: Option<f64>,
-    /// With 95 % it takes no more than this longer.
+    /// What the choice takes longer at most, with 95 %.
     pub regret_95: Option<f64>,
     /// Whether that is good enough, and the choice ran more than once.
     pub is_settled: bool,
     /// What to run next, the most useful first, each with the time that it is expected to take;
     /// none where no run would tell anything.
     pub next: Vec<(Mapping, Option<Seconds>)>,
-    /// By how much the first of them is expected to lower what the choice takes, relative to that;
+    /// The part by which the first of them is expected to lower what the choice takes, relative to that;
     /// `None` during the first runs.
     pub gain: Option<f64>,
     /// What was not tried and is taken to fail, because others failed: none of it is run, and the
@@ -107,18 +105,18 @@ impl Search {
     ///
     /// # Errors
     /// [`mmgp_base::Error::OutOfRange`] where there is nothing to choose from.
-    pub fn judge(&self, tried: &[Tried]) -> Result<Verdict> {
+    pub fn judge(&self, tried: &[Trial]) -> Result<Verdict> {
         if self.space.is_empty() {
             return Err(Error::out_of_range("configurations", "none", "at least one to choose"));
         }
-        let known = Known::of(tried);
-        let failures = Failures::of(&known);
+        let history = History::of(tried);
+        let failures = Failures::of(&history);
         let (reached, open): (Vec<Mapping>, Vec<Mapping>) = self
             .space
             .iter()
-            .filter(|&&mapping| !known.is_out(mapping))
-            .partition(|&&mapping| !known.was_tried(mapping) && failures.reach(mapping));
-        let first = design::remaining(&self.space, &known, self.seed);
+            .filter(|&&mapping| !history.is_out(mapping))
+            .partition(|&&mapping| !history.was_tried(mapping) && failures.reach(mapping));
+        let first = design::remaining(&self.space, &history, self.seed);
         let mut verdict = Verdict {
             choice: None,
             time: None,
@@ -129,12 +127,12 @@ impl Search {
             gain: None,
             taken_to_fail: reached,
         };
-        let ran: Vec<Mapping> = open.iter().copied().filter(|&it| known.ran(it)).collect();
+        let ran: Vec<Mapping> = open.iter().copied().filter(|&it| history.ran(it)).collect();
         if ran.is_empty() {
             return Ok(verdict);
         }
         ran.iter().try_for_each(|&it| self.objective.check(it))?;
-        let observations = known.observations().of_quantity(self.objective.quantity().clone());
+        let observations = history.observations().of_quantity(self.objective.quantity().clone());
         let posterior = Posterior::new(&self.prior, Some(observations))?;
         let posterior = posterior.towards(self.objective.clone());
         let marginals = posterior.marginals(&ran);
@@ -142,7 +140,7 @@ impl Search {
         verdict.choice = Some(ran[best]);
         verdict.time = Some(marginals.time(best) / self.objective.factor(ran[best]));
         if first.is_empty() {
-            self.look_further(&posterior, &known, (&open, ran[best]), &mut verdict);
+            self.look_further(&posterior, &history, (&open, ran[best]), &mut verdict);
         }
         Ok(verdict)
     }
@@ -151,13 +149,13 @@ impl Search {
     fn look_further(
         &self,
         posterior: &Posterior,
-        known: &Known,
+        history: &History,
         (open, choice): (&[Mapping], Mapping),
         verdict: &mut Verdict,
     ) {
         let outlook = Outlook::new(posterior, open);
         let Some(place) = outlook.mappings().iter().position(|&it| it == choice) else { return };
-        let proposals = further(&outlook, place, known, self.goal.regret());
+        let proposals = further(&outlook, place, history, self.goal.regret());
         verdict.gain = proposals.first().map(|proposal| proposal.gain);
         let next = proposals.iter().map(|it| (it.mapping, Some(it.time)));
         verdict.next = next.take(PROPOSED).collect();
@@ -182,7 +180,7 @@ impl Search {
 /// Nothing is said of what a choice may cost before so many configurations ran.
 const FEWEST: usize = 4;
 
-/// So many further runs are proposed at most.
+/// Number of further runs that are proposed at most.
 const PROPOSED: usize = 8;
 
 #[cfg(test)]
@@ -210,11 +208,11 @@ mod tests {
     }
 
     /// Runs what is asked for first, so often.
-    fn play(search: &Search, found: impl Fn(Mapping) -> Found, runs: usize) -> Vec<Tried> {
+    fn play(search: &Search, found: impl Fn(Mapping) -> Finding, runs: usize) -> Vec<Trial> {
         let mut tried = Vec::new();
         for _ in 0..runs {
             let (mapping, _) = search.judge(&tried).unwrap().next[0];
-            tried.push(Tried { mapping, found: found(mapping) });
+            tried.push(Trial { mapping, found: found(mapping) });
         }
         tried
     }
@@ -222,7 +220,7 @@ mod tests {
     #[test]
     fn a_program_of_the_form_of_equation_11_is_solved_in_ten_runs() {
         let search = search(feasible(16).collect());
-        let tried = play(&search, |it| Found::Time(Seconds(time(it))), 10);
+        let tried = play(&search, |it| Finding::Time(Seconds(time(it))), 10);
         let verdict = search.judge(&tried).unwrap();
         let least = search.space.iter().map(|&it| time(it)).fold(f64::INFINITY, f64::min);
         assert!(time(verdict.choice.unwrap()) < 1.02 * least, "{verdict:?}");
@@ -232,7 +230,7 @@ mod tests {
     fn what_failed_is_neither_proposed_again_nor_chosen() {
         let search = search(feasible(8).collect());
         let fails = |it: Mapping| it.p() > 2;
-        let found = |it| if fails(it) { Found::Failed } else { Found::Time(Seconds(time(it))) };
+        let found = |it| if fails(it) { Finding::Failed } else { Finding::Time(Seconds(time(it))) };
         let tried = play(&search, found, 14);
         let failed: Vec<Mapping> =
             tried.iter().map(|it| it.mapping).filter(|&it| fails(it)).collect();
@@ -249,7 +247,7 @@ mod tests {
         let powers = (0..8).flat_map(|m| (0..5).map(move |p| Mapping::of(1 << m, 1 << p)));
         let search = search(powers.collect());
         let fails = |it: Mapping| it.apus() > 16;
-        let found = |it| if fails(it) { Found::Failed } else { Found::Time(Seconds(time(it))) };
+        let found = |it| if fails(it) { Finding::Failed } else { Finding::Time(Seconds(time(it))) };
         let tried = play(&search, found, 20);
         let failures = tried.iter().filter(|it| fails(it.mapping)).count();
         assert!(failures <= 10, "{failures}");
@@ -267,8 +265,8 @@ mod tests {
         let search = search(feasible(16).collect());
         let stops = |it: Mapping| time(it) > 150.0;
         let found = |it: Mapping| match stops(it) {
-            true => Found::Longer(Seconds(150.0)),
-            false => Found::Time(Seconds(time(it))),
+            true => Finding::Longer(Seconds(150.0)),
+            false => Finding::Time(Seconds(time(it))),
         };
         let tried = play(&search, found, 14);
         let mut stopped: Vec<Mapping> =
@@ -301,8 +299,8 @@ mod tests {
                 let (mapping, _) = verdict.next[0];
                 let deviate: f64 = StandardNormal.sample(&mut random);
                 let truth = if mapping == both[0] { 10.0 } else { 10.21 };
-                let found = Found::Time(Seconds(truth * (1.0 + 0.02 * deviate)));
-                tried.push(Tried { mapping, found });
+                let found = Finding::Time(Seconds(truth * (1.0 + 0.02 * deviate)));
+                tried.push(Trial { mapping, found });
             }
         }
         println!("{wrong} of {stops}");
@@ -322,7 +320,7 @@ mod tests {
                     break verdict;
                 }
                 let (mapping, _) = verdict.next[0];
-                tried.push(Tried { mapping, found: Found::Time(Seconds(time(mapping))) });
+                tried.push(Trial { mapping, found: Finding::Time(Seconds(time(mapping))) });
                 assert!(tried.len() < 40, "{verdict:?}");
             };
             let choice = verdict.choice.unwrap();
@@ -336,8 +334,8 @@ mod tests {
     fn what_only_has_a_bound_is_never_the_choice() {
         let search = search([(1, 1), (2, 1), (4, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec());
         let found = |it: Mapping| match it.m() {
-            1 => Found::Time(Seconds(10.0)),
-            _ => Found::Longer(Seconds(5.0)),
+            1 => Finding::Time(Seconds(10.0)),
+            _ => Finding::Longer(Seconds(5.0)),
         };
         let verdict = search.judge(&play(&search, found, 6)).unwrap();
         assert_eq!(verdict.choice, Some(Mapping::of(1, 1)));
@@ -348,7 +346,7 @@ mod tests {
         let search = search(feasible(2).collect());
         let verdict = search.judge(&[]).unwrap();
         assert_eq!((verdict.choice, verdict.regret_95, verdict.next.len()), (None, None, 3));
-        let tried = play(&search, |_| Found::Failed, 3);
+        let tried = play(&search, |_| Finding::Failed, 3);
         let verdict = search.judge(&tried).unwrap();
         assert!(verdict.next.is_empty() && !verdict.is_settled && verdict.choice.is_none());
         let nothing = Search { space: Vec::new(), ..search };

@@ -63,3 +63,25 @@ fn none_and_too_many_are_refused() {
     check(settings(1, 1, 0), 1, "threads that rank: found 0, expected 1 to 1024");
     check(settings(1, 1, 1), 0, "repetitions of the ranking: found 0, expected 1 to 1024");
 }
+
+#[test]
+fn the_median_of_an_even_number_of_times_lies_between_two_of_them() {
+    let check = |times: &[f64], [median, least, most]: [f64; 3]| {
+        let [median, least, most] = [median, least, most].map(Seconds);
+        let found = Spread::of(times.iter().map(|&time| Seconds(time)));
+        assert_eq!(found, Spread { median, least, most });
+    };
+    check(&[3.0], [3.0, 3.0, 3.0]);
+    check(&[5.0, 1.0], [3.0, 1.0, 5.0]);
+    check(&[5.0, 1.0, 2.0], [2.0, 1.0, 5.0]);
+    check(&[5.0, 1.0, 2.0, 4.0], [3.0, 1.0, 5.0]);
+}
+
+#[test]
+fn the_time_of_a_run_is_that_of_its_steps() {
+    let steps = vec![[1.0, 2.0, 3.0, 4.0].map(Seconds), [0.0, 9.0, 0.0, 5.0].map(Seconds)];
+    let (sequential, prefixes, loads) = (vec![Seconds(1.0)], Vec::new(), Vec::new());
+    let measured = RankingTimes { steps, sequential, prefixes, wrong: 0, loads, sublists: 1 };
+    assert_eq!(measured.time().median, Seconds(12.0));
+    assert_eq!(measured.of_steps().map(|step| step.median.0), [0.5, 5.5, 1.5, 4.5]);
+}

@@ -25,7 +25,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// How long what a command left behind may take to end by itself.
 const LINGERING: Duration = Duration::from_millis(20);
 
-/// From one look at what is left to the next.
+/// Time between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Takes in what loses its parent. Only Linux can.

@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use regex_lite::Regex;
 
-use super::protocol::Match;
+use super::Match;
 
-/// So much of the end is kept, in bytes.
+/// Bytes of the end that are kept.
 const KEPT: usize = 256 * 1024;
 
 /// Longer lines are searched in pieces, in bytes.
@@ -16,7 +16,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 /// What was read of one stream.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// Of each pattern the last match.
+    /// The last match of each pattern.
     pub matches: Vec<Option<Match>>,
     /// The end of all.
     pub end: String,

@@ -20,7 +20,7 @@ use wait4::{ResUse, Wait4 as _};
 
 use super::family::{self, GRACE};
 use super::output::Output;
-use super::protocol::{Ended, Request, Run};
+use super::{CommandEnd, Request, Run};
 use crate::clock::Stopwatch;
 use crate::pin;
 
@@ -46,7 +46,7 @@ pub(super) fn serve(
         match request {
             Request::Run(run) => {
                 let ended = if is_stopped && !run.concludes {
-                    Ended { is_stopped, ..Ended::default() }
+                    CommandEnd { is_stopped, ..CommandEnd::default() }
                 } else {
                     attend(&run, mark, &mut desk)?
                 };
@@ -65,7 +65,7 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// Where requests come in, and news of processes that ended.
+/// The ends at which requests come in, and news of processes that ended.
 struct Desk<R> {
     requests: R,
     /// What was read and is no whole line yet.
@@ -135,7 +135,7 @@ fn attend<R: Read + AsFd>(
     run: &Run,
     mark: (&str, &OsStr),
     desk: &mut Desk<R>,
-) -> io::Result<Ended> {
+) -> io::Result<CommandEnd> {
     let patterns: Result<Vec<Regex>, _> = run.patterns.iter().map(|it| Regex::new(it)).collect();
     let patterns = match patterns {
         Ok(patterns) => patterns,
@@ -154,7 +154,7 @@ fn attend<R: Read + AsFd>(
     };
     let mut outputs =
         [Output::new(child.stdout.take(), &patterns), Output::new(child.stderr.take(), &patterns)];
-    let mut ended = Ended::default();
+    let mut ended = CommandEnd::default();
     let (used, grace) = watched(run, &mut child, watch, desk, &mut outputs, &mut ended)?;
     match used {
         Some(used) => {
@@ -201,7 +201,7 @@ fn is_stop_due<R: Read + AsFd>(desk: &mut Desk<R>) -> io::Result<bool> {
 enum Stage {
     Nothing,
     Asked(Stopwatch),
-    Ended(Stopwatch),
+    CommandEnd(Stopwatch),
 }
 
 impl Stage {
@@ -210,7 +210,7 @@ impl Stage {
         match self {
             Self::Nothing => GRACE,
             Self::Asked(since) => since.left_of(GRACE),
-            Self::Ended(_) => Duration::ZERO,
+            Self::CommandEnd(_) => Duration::ZERO,
         }
     }
 }
@@ -223,7 +223,7 @@ fn watched<R: Read + AsFd>(
     watch: Stopwatch,
     desk: &mut Desk<R>,
     outputs: &mut [Output; 2],
-    ended: &mut Ended,
+    ended: &mut CommandEnd,
 ) -> io::Result<(Option<ResUse>, Duration)> {
     let group = child.id();
     // No longer than any clock can count.
@@ -236,7 +236,7 @@ fn watched<R: Read + AsFd>(
         }
         let left = match stage {
             Stage::Nothing => limit.map(|limit| watch.left_of(limit)),
-            Stage::Asked(since) | Stage::Ended(since) => Some(since.left_of(GRACE)),
+            Stage::Asked(since) | Stage::CommandEnd(since) => Some(since.left_of(GRACE)),
         };
         let is_over = left.is_some_and(|left| left.is_zero());
         match stage {
@@ -251,14 +251,14 @@ fn watched<R: Read + AsFd>(
             }
             Stage::Asked(_) if is_over => {
                 family::end(group);
-                stage = Stage::Ended(Stopwatch::start());
+                stage = Stage::CommandEnd(Stopwatch::start());
                 continue;
             }
-            Stage::Ended(_) if is_over => {
+            Stage::CommandEnd(_) if is_over => {
                 ended.wall_s = watch.elapsed().0;
                 return Ok((None, stage.grace()));
             }
-            Stage::Asked(_) | Stage::Ended(_) => {}
+            Stage::Asked(_) | Stage::CommandEnd(_) => {}
         }
         if wait(outputs, Some(desk), left)? {
             desk.read()?;
@@ -326,8 +326,8 @@ fn why_not(error: &io::Error, run: &Run) -> String {
     }
 }
 
-fn not_started(why: String) -> Ended {
-    Ended { not_started: Some(why), ..Ended::default() }
+fn not_started(why: String) -> CommandEnd {
+    CommandEnd { not_started: Some(why), ..CommandEnd::default() }
 }
 
 fn command(run: &Run) -> Command {

@@ -1,7 +1,7 @@
 use super::*;
 
 /// What a pattern finds in a line, as seconds or as a rate with its unit, or why not.
-fn found(pattern: &str, printed: Printed, line: &str) -> std::result::Result<String, String> {
+fn found(pattern: &str, printed: PrintedKind, line: &str) -> std::result::Result<String, String> {
     let pattern = Pattern::new(pattern, printed).map_err(|it| it.to_string())?;
     let captures = regex(&pattern.text).expect("a pattern");
     let last = captures.captures_iter(line).last().map(|groups| Match {
@@ -14,25 +14,25 @@ fn found(pattern: &str, printed: Printed, line: &str) -> std::result::Result<Str
         span: groups.get(1).map_or((0, 0), |it| (it.start(), it.end())),
     });
     match TimeSource::Output(pattern).time(Seconds(9.0), last.as_ref(), "") {
-        Ok(Found { time, quantity }) => Ok(match quantity.unit() {
+        Ok(FoundTime { time, quantity }) => Ok(match quantity.unit() {
             None => format!("{}", time.0),
             Some(unit) => format!("{} {unit}", quantity.number(time)),
         }),
-        Err(Missing::NotThere(why)) => Err(why),
-        Err(Missing::NotUnderstood(error)) => Err(error.to_string()),
+        Err(MissingTime::NotThere(why)) => Err(why),
+        Err(MissingTime::NotUnderstood(error)) => Err(error.to_string()),
     }
 }
 
 fn time(pattern: &str, line: &str) -> String {
-    found(pattern, Printed::Time, line).unwrap()
+    found(pattern, PrintedKind::Time, line).unwrap()
 }
 
 fn rate(pattern: &str, line: &str) -> String {
-    found(pattern, Printed::Rate, line).unwrap()
+    found(pattern, PrintedKind::Rate, line).unwrap()
 }
 
 fn refused(pattern: &str, line: &str) -> String {
-    found(pattern, Printed::Time, line).unwrap_err()
+    found(pattern, PrintedKind::Time, line).unwrap_err()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_part_of_a_duration_is_refused_with_what_takes_it_whole() {
     }
     assert!(refused("took ([0-9]+)", "took 16,30").contains("a part of"));
     assert!(refused("([0-9.]+)", "CPU: 98.5%").contains("per cent is no unit of time"));
-    let why = found("FOM = ([0-9.]+)", Printed::Rate, "FOM = 6.1e+03").unwrap_err();
+    let why = found("FOM = ([0-9.]+)", PrintedKind::Rate, "FOM = 6.1e+03").unwrap_err();
     assert!(why.contains("a part of the number"), "{why}");
 }
 
@@ -144,9 +144,9 @@ fn a_rate_keeps_its_unit() {
     assert_eq!(time("hpl", hpl), "128");
     let hpcg = "Final Summary::HPCG result is VALID with a GFLOP/s rating of=4";
     assert_eq!(time("hpcg", hpcg), "4 GFLOP/s");
-    let why = found("([0-9.]+) s", Printed::Rate, "took 5 s").unwrap_err();
+    let why = found("([0-9.]+) s", PrintedKind::Rate, "took 5 s").unwrap_err();
     assert!(why.ends_with("a time in s; say time-from ([0-9.]+) s"), "{why}");
-    assert!(found("vasp", Printed::Rate, "").unwrap_err().contains("prints no rate"));
+    assert!(found("vasp", PrintedKind::Rate, "").unwrap_err().contains("prints no rate"));
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn a_number_in_json_is_found_by_its_keys() {
         let source = TimeSource::Json(path.split('.').map(Into::into).collect());
         match source.time(Seconds(9.0), None, output) {
             Ok(found) => Ok(found.time.0),
-            Err(Missing::NotThere(why)) => Err(why),
-            Err(Missing::NotUnderstood(error)) => Err(error.to_string()),
+            Err(MissingTime::NotThere(why)) => Err(why),
+            Err(MissingTime::NotUnderstood(error)) => Err(error.to_string()),
         }
     };
     assert_eq!(of("a.t", r#"{"a": {"t": 2}}"#), Ok(2.0));

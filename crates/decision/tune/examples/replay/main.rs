@@ -20,7 +20,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::belief::Prior;
 use mmgp_model::models::parameters::Decomposition;
-use mmgp_tune::{Found, Goal, Search, Tried};
+use mmgp_tune::{Finding, Goal, Search, Trial};
 use problems::Problem;
 
 /// What the arguments ask for.
@@ -129,7 +129,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
         goal: given.goal,
         seed,
     };
-    let mut tried: Vec<Tried> = Vec::new();
+    let mut tried: Vec<Trial> = Vec::new();
     let mut steps = Vec::new();
     let mut verdict = search.judge(&tried).expect("configurations");
     while tried.len() < given.runs
@@ -137,7 +137,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
     {
         let before = tried.iter().filter(|it| it.mapping == mapping).count();
         let time = script[&mapping][before];
-        tried.push(Tried { mapping, found: Found::Time(Seconds(time)) });
+        tried.push(Trial { mapping, found: Finding::Time(Seconds(time)) });
         verdict = search.judge(&tried).expect("configurations");
         let choice = verdict.choice.expect("something ran");
         steps.push(serde_json::json!({

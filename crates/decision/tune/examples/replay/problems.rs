@@ -18,7 +18,7 @@ pub struct Problem {
     pub name: String,
     /// Whether somebody measured it; otherwise its times are a formula's.
     pub is_table: bool,
-    /// Of each configuration its true time, and all that were measured; none of a formula.
+    /// The true time of each configuration, and all that were measured; none of a formula.
     pub configurations: BTreeMap<Mapping, (f64, Vec<f64>)>,
 }
 

@@ -7,7 +7,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::belief::Prior;
 use mmgp_model::models::parameters::Decomposition;
-use mmgp_tune::{Found, Goal, Search, Tried};
+use mmgp_tune::{Finding, Goal, Search, Trial};
 
 /// Prints the seconds of a decision among so many configurations after so many runs, the least of
 /// five.
@@ -29,11 +29,11 @@ pub fn measure() {
             let noise = 1.0 + 0.02 * (7.3 * m + 5.1 * p).sin();
             Seconds((12.0 + 3.0 * m + 400.0 / (m * p).min(7.0) + 1.5 * p) * noise)
         };
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<Trial> = Vec::new();
         let mut least = f64::INFINITY;
         while tried.len() < runs {
             let (mapping, _) = search.judge(&tried).expect("configurations").next[0];
-            tried.push(Tried { mapping, found: Found::Time(time(mapping)) });
+            tried.push(Trial { mapping, found: Finding::Time(time(mapping)) });
         }
         for _ in 0..5 {
             #[expect(clippy::disallowed_types, reason = "it measures what a decision takes")]

@@ -167,7 +167,7 @@ fn what_is_stopped_has_a_bound_that_is_no_time() {
     let late = &log.attempts()[1];
     assert_eq!((late.status, late.time_s), (Status::Timeout, None));
     let found = tried(&BTreeMap::new(), log.attempts())[1].found;
-    assert_eq!(found, Found::Longer(Seconds(limit)));
+    assert_eq!(found, Finding::Longer(Seconds(limit)));
     std::fs::remove_file(&path).expect("it is removed");
 }
 
@@ -178,11 +178,11 @@ fn a_program_that_measures_less_than_the_wall_clock_has_bounds_as_much_lower() {
     (attempts[0].wall_s, attempts[0].time_s) = (Some(10.0), Some(4.0));
     attempts[1].wall_s = Some(20.0);
     let found = tried(&BTreeMap::new(), &attempts)[1].found;
-    assert_eq!(found, Found::Longer(Seconds(8.0)));
+    assert_eq!(found, Finding::Longer(Seconds(8.0)));
     // How long it took to end does not count.
     attempts[1].limit_s = Some(15.0);
     let found = tried(&BTreeMap::new(), &attempts)[1].found;
-    assert_eq!(found, Found::Longer(Seconds(6.0)));
+    assert_eq!(found, Finding::Longer(Seconds(6.0)));
 }
 
 #[test]

@@ -1,17 +1,101 @@
-//! What stands in a line around a printed quantity, and what it says of it.
+//! Quantities that are taken from what a program prints, and what stands around them in a line.
 
-use mmgp_intake::{Measure, Unit, measure_of};
+use std::collections::BTreeMap;
+
+use mmgp_base::error::{Error, Result};
+use mmgp_base::expression::is_name;
+use mmgp_intake::{Comma, Measure, OF_ALL_RUNS, Unit, measure_of, number};
 
 use crate::supervisor::Match;
+use crate::time_source::{MissingTime, check_pattern, has_group};
+
+/// A quantity by its name, and the regular expression whose first group is its number; the last match
+/// counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// What expressions call it.
+    pub name: String,
+    pub(crate) pattern: String,
+}
+
+/// What messages call the output of a program.
+pub(crate) const OUTPUT: &str = "the output of the program";
+
+/// Names that mean something else in an objective.
+const TAKEN: [&str; 4] = ["nodes", "rate", "cost", "time_s"];
+
+impl Capture {
+    /// The capture of a name by a regular expression.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for what is no name of a quantity, no regular expression, or has no group.
+    pub fn new(name: &str, pattern: &str) -> Result<Self> {
+        let refused =
+            |found: String, expected: &str| Error::out_of_range("capture", found, expected);
+        if !is_name(name) || TAKEN.contains(&name) || OF_ALL_RUNS.contains(&name) {
+            let expected = "a name of letters, digits and _ that means nothing else, as joules";
+            return Err(refused(format!("{name:?}"), expected));
+        }
+        check_pattern(pattern)?;
+        if !has_group(pattern) {
+            let expected = "a group in parentheses that holds the number: 'Energy: ([0-9.]+) J'";
+            return Err(refused(format!("{pattern:?} without a group"), expected));
+        }
+        Ok(Self { name: name.into(), pattern: pattern.into() })
+    }
+
+    /// The number that the last match has, and the word behind it, which may be its unit.
+    pub(crate) fn read(
+        &self,
+        found: Option<&Match>,
+    ) -> std::result::Result<(f64, String), MissingTime> {
+        let nothing = || {
+            let Self { name, pattern } = self;
+            MissingTime::NotThere(format!("its output has no {name} (looked for with {pattern:?})"))
+        };
+        let found = found.ok_or_else(nothing)?;
+        let around = Surroundings::of(found).ok_or_else(nothing)?;
+        if around.is_cut() {
+            let found = format!(
+                "{:?} is a part of the number in {:?}; the group of {} must take all of it",
+                around.text,
+                around.phrase(),
+                self.name
+            );
+            return Err(MissingTime::NotUnderstood(Error::ambiguous(OUTPUT, found, Vec::new())));
+        }
+        let value = number(around.text, Comma::Thousands).ok_or_else(|| {
+            MissingTime::NotThere(format!("its output has {:?} as {}", around.text, self.name))
+        })?;
+        Ok((value, around.word_behind().into()))
+    }
+}
+
+/// The units of what a program prints, which have to stay the same: 1.2 kJ are no 1.2 J.
+#[derive(Debug, Default)]
+pub(crate) struct Units(BTreeMap<String, String>);
+
+impl Units {
+    /// Refuses another unit than the first had.
+    pub fn check(&mut self, name: &str, unit: &str) -> Result<()> {
+        let first = self.0.entry(name.into()).or_insert_with(|| unit.into());
+        if first == unit {
+            return Ok(());
+        }
+        let found =
+            format!("{unit:?} stands behind {name}, and before {first:?}: print it in one unit");
+        Err(Error::ambiguous(OUTPUT, found, Vec::new()))
+    }
+}
 
 /// What stands in a line around a printed quantity.
-pub(crate) struct Around<'a> {
+pub(crate) struct Surroundings<'a> {
     pub text: &'a str,
     pub before: &'a str,
     pub after: &'a str,
 }
 
-impl<'a> Around<'a> {
+impl<'a> Surroundings<'a> {
     /// What stands around the first group of a match.
     pub fn of(found: &'a Match) -> Option<Self> {
         let (_, value) = found.groups.get(1)?;
@@ -149,10 +233,10 @@ fn is_user(word: &str) -> bool {
     ["user", "sys", "system", "utime", "stime"].contains(&word.to_lowercase().as_str())
 }
 
-/// So much of what stands before a quantity is shown.
+/// Letters of what stands before a quantity that are shown.
 const LONGEST_PHRASE: usize = 40;
 
-/// Where the first group of a regular expression stands that captures.
+/// The place of the first group of a regular expression that captures.
 pub(crate) fn first_group(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let (mut open, mut is_class, mut at) = (Vec::new(), false, 0);
@@ -178,4 +262,26 @@ pub(crate) fn first_group(text: &str) -> Option<(usize, usize)> {
         at += 1;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_means_something_else_is_refused() {
+        for name in ["time", "m", "nodes", "rate", "a b", "1x", ""] {
+            assert!(Capture::new(name, "([0-9]+)").is_err(), "{name}");
+        }
+        assert!(Capture::new("joules", "[0-9]+").is_err());
+        assert!(Capture::new("joules", "([0-9]+").is_err());
+        assert!(Capture::new("joules", "([0-9]+)").is_ok());
+    }
+
+    #[test]
+    fn the_unit_behind_stays_the_same() {
+        let mut units = Units::default();
+        assert!(units.check("joules", "J").is_ok() && units.check("joules", "J").is_ok());
+        assert!(units.check("joules", "kJ").is_err());
+    }
 }
