@@ -7,8 +7,10 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use serde::Deserialize;
+
 /// A duration predicted by or fed to the model \[s\]; finite, may be zero.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
 pub struct Seconds(pub f64);
 
 impl Add for Seconds {
@@ -65,7 +67,7 @@ impl fmt::Display for Seconds {
 }
 
 /// A count of processor clock cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 pub struct Cycles(pub u64);
 
 impl Add for Cycles {
@@ -90,15 +92,15 @@ impl Cycles {
 }
 
 /// A frequency \[Hz\], positive.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
 pub struct Hertz(pub f64);
 
 /// A size or an offset \[bytes\].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 pub struct Bytes(pub u64);
 
 /// A rate of data transfer [bytes/s], positive.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
 pub struct BytesPerSecond(pub f64);
 
 /// Ticks of virtual time in a second: a tick is a femtosecond, so that a cycle at 3.2 GHz

@@ -48,7 +48,7 @@ fn formulas(source: &Source) -> Result<Outcome, String> {
 /// A machine can be read again, bears its name and has SPEs.
 fn machine(source: &Source) -> Result<Outcome, String> {
     judged(Machine::read(source), source, |read| {
-        let numbers = [read.clock.0, read.mpi.copy.0, read.collective_cost(16).0];
+        let numbers = [read.clock.0, read.mpi.copy.0, read.mpi.collective_cost(16).0];
         if !numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
             return Some(format!("a number was read: {numbers:?}"));
         }

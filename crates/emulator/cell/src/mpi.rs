@@ -122,9 +122,9 @@ impl Communicator {
             sim: sim.clone(),
             fault: blade.fault.clone(),
             size,
-            costs: blade.machine.mpi,
+            costs: blade.machine.mpi.clone(),
             collective: (blade.machine.mpi.collectives == Collectives::Table)
-                .then(|| SimSpan::from_seconds(blade.machine.collective_cost(size))),
+                .then(|| SimSpan::from_seconds(blade.machine.mpi.collective_cost(size))),
             cells: members.iter().map(|&process| blade.cell_of(process)).collect(),
             inboxes: (0..size).map(inbox).collect(),
             members,

@@ -8,8 +8,9 @@
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
-use mmgp_base::table::toml::{Document, Table};
 use mmgp_base::units::{BytesPerSecond, Seconds};
+use serde::Deserialize;
+use toml::Spanned;
 
 /// The files that are compiled in, in the order of the report.
 const BUILT_IN: [(&str, &str); 8] = [
@@ -75,13 +76,17 @@ impl Figure {
 }
 
 /// How a published value binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Relation {
     /// It was measured.
+    #[default]
+    #[serde(rename = "")]
     Equal,
     /// It was found to be smaller.
+    #[serde(rename = "<")]
     Below,
     /// It was found to be larger.
+    #[serde(rename = ">")]
     Above,
 }
 
@@ -97,7 +102,8 @@ impl Relation {
 }
 
 /// How sure it is that a figure was published as it stands here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Confirmation {
     /// The source, or its abstract, was read.
     Yes,
@@ -122,35 +128,32 @@ impl Confirmation {
 }
 
 /// The unit of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Unit {
     /// ns
+    #[serde(rename = "ns")]
     Nanosecond,
     /// us
+    #[serde(rename = "us")]
     Microsecond,
     /// 10^9 byte/s
+    #[serde(rename = "GB/s")]
     GigabytePerSecond,
     /// 10^9 floating-point operations a second
+    #[serde(rename = "GFLOP/s")]
     Gigaflops,
     /// 10^9 operations a second, of whatever kind
+    #[serde(rename = "GOP/s")]
     Gigaops,
     /// cycles of the core clock
+    #[serde(rename = "cycle")]
     Cycle,
     /// a ratio of two like quantities
+    #[serde(rename = "ratio")]
     Ratio,
 }
 
 impl Unit {
-    const ALL: [Self; 7] = [
-        Self::Nanosecond,
-        Self::Microsecond,
-        Self::GigabytePerSecond,
-        Self::Gigaflops,
-        Self::Gigaops,
-        Self::Cycle,
-        Self::Ratio,
-    ];
-
     /// Its symbol in files and tables.
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -232,86 +235,91 @@ pub fn all() -> Result<Vec<Figure>> {
 /// # Errors
 /// [`Error::Input`] with the place of what cannot be read.
 pub fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
-    let document = Document::parse(source)?;
-    let root = document.root();
-    root.expect_keys(&["schema", "figure"])?;
-    if root.count("schema", 1)? != SCHEMA {
-        return Err(root.error("schema", "another schema", format!("{SCHEMA}")));
+    let wrong = |at: usize, found: &str, expected: &str| Error::Input {
+        at: source.position(at),
+        found: found.trim().into(),
+        expected: expected.into(),
+    };
+    let file: File = toml::from_str(&source.text).map_err(|error| {
+        wrong(error.span().map_or(0, |span| span.start), error.message(), "published figures")
+    })?;
+    if file.schema != SCHEMA {
+        return Err(wrong(0, &format!("schema {}", file.schema), &format!("{SCHEMA}")));
     }
     let mut figures = Vec::new();
-    for entry in root.tables("figure")? {
-        figures.extend(family(group, &entry)?);
+    for family in file.figure {
+        let (start, family) = (family.span().start, family.into_inner());
+        let places = family.at.len();
+        if family.value.len() != places || !family.value.iter().all(|&value| value > 0.0) {
+            let expected = format!("{places} positive numbers, one for each of `at`");
+            return Err(wrong(start, &format!("{:?}", family.value), &expected));
+        }
+        figures.extend(family.figures(group));
     }
     Ok(figures)
 }
 
-/// An entry of a file: one program at several arguments, each with its value.
-fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
-    entry.expect_keys(&[
-        "program",
-        "at",
-        "fact",
-        "what",
-        "value",
-        "unit",
-        "relation",
-        "machines",
-        "source",
-        "confirmed",
-        "constants",
-        "informed",
-        "remark",
-    ])?;
-    let values = entry.optional_numbers("value")?.unwrap_or_default();
-    let places = if entry.has("at") { entry.counts("at")? } else { vec![0] };
-    if values.len() != places.len() || !values.iter().all(|&value| value > 0.0) {
-        let expected = format!("{} positive numbers, one for each of `at`", places.len());
-        return Err(entry.error("value", format!("{values:?}"), expected));
-    }
-    let text = |key: &str| entry.text(key).map(str::to_string);
-    let unit = choose(entry, "unit", Unit::ALL.map(|unit| (unit.symbol(), unit)))?;
-    let relations = [Relation::Equal, Relation::Below, Relation::Above];
-    let relation = match entry.has("relation") {
-        true => choose(entry, "relation", relations.map(|relation| (relation.sign(), relation)))?,
-        false => Relation::Equal,
-    };
-    let confirmations =
-        [Confirmation::Yes, Confirmation::Derived, Confirmation::No, Confirmation::Disputed];
-    let confirmed = choose(entry, "confirmed", confirmations.map(|it| (it.name(), it)))?;
-    let (program, what, source) = (text("program")?, text("what")?, text("source")?);
-    let fact = entry.optional_text("fact")?.unwrap_or(&program).to_string();
-    let (machines, constants) = (entry.texts("machines")?, entry.texts("constants")?);
-    let remark = entry.optional_text("remark")?.unwrap_or_default();
-    let informed = match entry.has("informed") {
-        true => choose(entry, "informed", [("yes", true)])?,
-        false => false,
-    };
-    let figure = |(at, value): (u32, f64)| Figure {
-        group,
-        program: program.clone(),
-        at,
-        fact: fact.clone(),
-        what: what.replace("{at}", &at.to_string()),
-        value,
-        unit,
-        relation,
-        machines: machines.clone(),
-        source: source.clone(),
-        confirmed,
-        constants: constants.clone(),
-        informed,
-        remark: remark.to_string(),
-    };
-    Ok(places.into_iter().zip(values).map(figure).collect())
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    figure: Vec<Spanned<Family>>,
 }
 
-/// The item that the text at `key` names.
-fn choose<T, const N: usize>(entry: &Table<'_>, key: &str, items: [(&str, T); N]) -> Result<T> {
-    let found = entry.text(key)?;
-    let names: Vec<&str> = items.iter().map(|(name, _)| *name).collect();
-    let expected = format!("one of {}", names.join(", "));
-    let chosen = items.into_iter().find(|(name, _)| *name == found);
-    chosen.map(|(_, item)| item).ok_or_else(|| entry.error(key, format!("{found:?}"), expected))
+/// An entry of a file: one program at several arguments, each with its value.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    program: String,
+    #[serde(default = "nowhere")]
+    at: Vec<u32>,
+    fact: Option<String>,
+    what: String,
+    value: Vec<f64>,
+    unit: Unit,
+    #[serde(default)]
+    relation: Relation,
+    machines: Vec<String>,
+    source: String,
+    confirmed: Confirmation,
+    #[serde(default)]
+    constants: Vec<String>,
+    informed: Option<Yes>,
+    #[serde(default)]
+    remark: String,
+}
+
+/// The only thing that a file says of what was chosen in view of a figure.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Yes {
+    Yes,
+}
+
+/// The argument of a program that needs none.
+fn nowhere() -> Vec<u32> {
+    vec![0]
+}
+
+impl Family {
+    fn figures(&self, group: &'static str) -> impl Iterator<Item = Figure> {
+        self.at.iter().zip(&self.value).map(move |(&at, &value)| Figure {
+            group,
+            program: self.program.clone(),
+            at,
+            fact: self.fact.as_ref().unwrap_or(&self.program).clone(),
+            what: self.what.replace("{at}", &at.to_string()),
+            value,
+            unit: self.unit,
+            relation: self.relation,
+            machines: self.machines.clone(),
+            source: self.source.clone(),
+            confirmed: self.confirmed,
+            constants: self.constants.clone(),
+            informed: self.informed.is_some(),
+            remark: self.remark.clone(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -354,12 +362,14 @@ mod tests {
     #[test]
     fn a_mistake_in_a_file_is_reported_with_its_place() {
         check(
-            "program = \"get\"\nat = [1, 2]\nvalue = [3.0]",
-            "my.toml:5:9: found [3.0], expected 2 positive numbers, one for each of `at`",
+            "program = \"get\"\nat = [1, 2]\nvalue = [3.0]\nwhat = \"x\"\nunit = \"ns\"\n\
+             machines = []\nsource = \"x\"\nconfirmed = \"yes\"",
+            "my.toml:2:1: found [3.0], expected 2 positive numbers, one for each of `at`",
         );
         check(
             "value = [3.0]\nunit = \"mile\"",
-            "my.toml:4:8: found \"mile\", expected one of ns, us, GB/s, GFLOP/s, GOP/s, cycle, ratio",
+            "my.toml:4:8: found unknown variant `mile`, expected one of `ns`, `us`, \
+             `GB/s`, `GFLOP/s`, `GOP/s`, `cycle`, `ratio`, expected published figures",
         );
     }
 

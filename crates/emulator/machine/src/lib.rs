@@ -3,22 +3,23 @@
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 
-mod eib;
 pub mod figures;
-mod host;
-mod messages;
+mod hardware;
 mod network;
 mod reader;
+mod software;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
-use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
+use mmgp_base::units::Hertz;
+use serde::Deserialize;
 
-pub use eib::{Banks, Eib, Numa, Participant};
-pub use host::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
-pub use messages::Messages;
+pub use hardware::{
+    Banks, Cache, Eib, Flexio, Memory, Mfc, Numa, Participant, Ppe, PpeIssue, Spu, ThreadSharing,
+};
 pub use network::{Network, Transport};
 pub use reader::{Provenance, Status};
+pub use software::{Collectives, Linux, LinuxScheduler, Messages, Mpi};
 
 /// The machines that are compiled in, by name.
 const BUILT_IN: [(&str, &str); 5] = [
@@ -30,7 +31,7 @@ const BUILT_IN: [(&str, &str); 5] = [
 ];
 
 /// A machine of Cell processors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Machine {
     /// Short name, as on the command line.
     pub name: String,
@@ -39,8 +40,10 @@ pub struct Machine {
     /// How many of what.
     pub layout: Layout,
     /// Clock of PPE and SPU.
+    #[serde(rename = "clock.core")]
     pub clock: Hertz,
     /// Rate of the timebase register, with which programs take the time.
+    #[serde(rename = "clock.timebase")]
     pub timebase: Hertz,
     /// The SPU's pipeline and local store.
     pub spu: Spu,
@@ -60,8 +63,6 @@ pub struct Machine {
     pub linux: Linux,
     /// Messages among host processes.
     pub mpi: Mpi,
-    /// Software cost of a collective by number of ranks, increasing from 2.
-    pub collective: Vec<(u32, Seconds)>,
     /// Messages among programs on SPEs.
     pub messages: Messages,
     /// What connects it with others of its kind, where there are any.
@@ -72,12 +73,13 @@ pub struct Machine {
     pub banks: Banks,
     /// How memory is placed on the Cells.
     pub numa: Numa,
-    /// Where each value comes from, in the order of reading.
+    /// Where each value comes from, in the order of the sections' fields.
+    #[serde(skip)]
     pub provenance: Vec<Provenance>,
 }
 
 /// How many of what a machine has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Layout {
     /// Cell processors, each with one PPE.
     pub cells: u32,
@@ -101,165 +103,6 @@ impl Layout {
     }
 }
 
-/// Latencies by instruction class, stalls, and sizes of an SPU.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spu {
-    /// Simple fixed point, logic, compares.
-    pub simple_fixed: Cycles,
-    /// Word shifts and rotates.
-    pub shift: Cycles,
-    /// Byte operations.
-    pub byte: Cycles,
-    /// Single-precision arithmetic.
-    pub single: Cycles,
-    /// Integer multiplication, conversions.
-    pub integer_multiply: Cycles,
-    /// Double-precision arithmetic.
-    pub double: Cycles,
-    /// How long nothing issues after a double-precision instruction.
-    pub double_block: Cycles,
-    /// Shuffles and quadword shifts.
-    pub shuffle: Cycles,
-    /// Loads from local store.
-    pub load: Cycles,
-    /// Channel reads and writes.
-    pub channel: Cycles,
-    /// Resolution of a branch.
-    pub branch: Cycles,
-    /// Cost of a taken branch without a hint.
-    pub taken_branch: Cycles,
-    /// From a hint to the earliest issue of the branch it is for.
-    pub hint_distance: Cycles,
-    /// Instructions that one access to local store fetches.
-    pub fetch_line: u32,
-    /// From that access to the issue of the first of them.
-    pub fetch: Cycles,
-    /// Size of the local store.
-    pub local_store: Bytes,
-    /// From a flag's arrival in local store to the spinning program's noticing it.
-    pub poll: Cycles,
-}
-
-/// The memory flow controller.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mfc {
-    /// Commands that the SPU's queue holds.
-    pub queue: u32,
-    /// What enqueueing a command costs the SPU.
-    pub issue: Cycles,
-    /// The largest transfer of one command.
-    pub largest: Bytes,
-    /// From a command's place in the queue to the first byte from or to memory; without what the
-    /// program spends on issuing it and on seeing its end.
-    pub latency: Seconds,
-    /// Lines that it has asked for and not yet received, at most.
-    pub outstanding: u32,
-    /// Commands that the queue of the PPE holds.
-    pub proxy_queue: u32,
-    /// The most elements of a list.
-    pub longest_list: u32,
-    /// Fetching a list element from local store.
-    pub list_fetch: Cycles,
-    /// A lock-line command whose line the atomic unit has to itself.
-    pub atomic: Cycles,
-    /// Taking a lock line away from all other caches.
-    pub claim: Cycles,
-    /// Words that the inbound mailbox holds.
-    pub inbound_mailbox: u32,
-    /// Words that the outbound mailbox holds.
-    pub outbound_mailbox: u32,
-    /// Words that the outbound interrupt mailbox holds.
-    pub interrupt_mailbox: u32,
-}
-
-/// The memory of one Cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
-    /// Rate at which all readers together are served.
-    pub read: BytesPerSecond,
-    /// Rate at which all writers together are served.
-    pub write: BytesPerSecond,
-}
-
-/// The link between two Cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Flexio {
-    /// Rate of all transfers in one direction together.
-    pub rate: BytesPerSecond,
-    /// Rate of a single stream.
-    pub stream: BytesPerSecond,
-    /// What a transfer takes longer to its first byte.
-    pub latency: Seconds,
-}
-
-/// The host core.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ppe {
-    /// Integer operation.
-    pub integer: Cycles,
-    /// Load to dependent use.
-    pub load: Cycles,
-    /// Store.
-    pub store: Cycles,
-    /// Floating-point operation.
-    pub float: Cycles,
-    /// Floating-point division.
-    pub divide: Cycles,
-    /// Compare and branch.
-    pub branch: Cycles,
-    /// How much slower each of two busy hardware threads is than one alone.
-    pub smt_slowdown: f64,
-    /// Cache line.
-    pub line: Bytes,
-    /// First-level data cache.
-    pub l1_data: Bytes,
-    /// First-level instruction cache.
-    pub l1_instruction: Bytes,
-    /// Store into a local store, with the sync that waits for it.
-    pub mmio_store: Seconds,
-    /// Load from a local store.
-    pub mmio_load: Seconds,
-}
-
-/// Messages of MPI among host processes, through memory.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mpi {
-    /// Instructions that the library executes to send a message.
-    pub send: u64,
-    /// Instructions that it executes to receive one.
-    pub receive: u64,
-    /// Packets of shared memory, those of all ranks together.
-    pub packets: u32,
-    /// Turns of the loop with which a rank that waits puts off its next look, at most.
-    pub backoff: u64,
-    /// What a collective takes.
-    pub collectives: Collectives,
-    /// The longest message that is sent before its receiver asks for it.
-    pub eager: Bytes,
-    /// Rate at which data are copied within a Cell.
-    pub copy: BytesPerSecond,
-    /// From one Cell to another until word of a message has come.
-    pub remote_latency: Seconds,
-    /// Rate at which data are copied from one Cell to another.
-    pub remote_copy: BytesPerSecond,
-}
-
-/// What a collective operation of all ranks takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Collectives {
-    /// The messages of which it consists.
-    Messages,
-    /// What was measured for that number of ranks: an input, which comes out again.
-    Table,
-}
-
-impl Mpi {
-    /// Time to copy data within a Cell.
-    pub fn copy_time(&self, bytes: Bytes) -> Seconds {
-        Seconds(bytes.0 as f64 / self.copy.0)
-    }
-}
-
 impl Machine {
     /// The names of the machines that are compiled in.
     pub fn built_in() -> Vec<String> {
@@ -274,17 +117,6 @@ impl Machine {
     /// A machine from the text of its file.
     pub fn read(source: &Source) -> Result<Self> {
         reader::read(source)
-    }
-
-    /// The software cost of a collective among so many ranks; none for one, and the last known
-    /// beyond the table.
-    pub fn collective_cost(&self, ranks: u32) -> Seconds {
-        if ranks < 2 {
-            return Seconds(0.0);
-        }
-        let known = self.collective.partition_point(|&(known, _)| known < ranks);
-        let entry = self.collective.get(known).or(self.collective.last());
-        entry.map_or(Seconds(0.0), |&(_, cost)| cost)
     }
 }
 
@@ -302,6 +134,7 @@ fn built_in_source(name: &str) -> Result<Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::units::Seconds;
 
     #[test]
     fn every_built_in_machine_can_be_read_and_bears_its_name() {
@@ -339,14 +172,14 @@ mod tests {
         let spes = network.nodes() * network.blades_per_node * all.layout.spes();
         assert_eq!((network.nodes(), spes), (3060, 97_920));
         // Two hops of DaCS and one of MPI.
-        let transport = 2.0 * network.dacs.latency.0 + network.mpi.latency.0;
+        let transport = 2.0 * network.dacs_latency.0 + network.mpi_latency.0;
         assert!((transport - 9.24e-6).abs() < 1e-15, "{transport}");
     }
 
     #[test]
     fn a_collective_costs_what_was_measured_for_its_ranks() {
         let machine = Machine::named("qs20").unwrap();
-        let costs = [1, 2, 4, 16, 40].map(|ranks| machine.collective_cost(ranks).0);
+        let costs = [1, 2, 4, 16, 40].map(|ranks| machine.mpi.collective_cost(ranks).0);
         assert_eq!(costs, [0.0, 16e-6, 118e-6, 842e-6, 842e-6]);
     }
 

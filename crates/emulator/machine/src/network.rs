@@ -1,12 +1,13 @@
 //! What connects blades with each other, as data.
 
 use mmgp_base::units::{Bytes, BytesPerSecond, Seconds};
+use serde::Deserialize;
 
 /// Nodes of several blades with a host each, and the network between them.
 ///
 /// Each Cell of a node is tied to one core of its host; all cores share one adapter. Nodes make units,
 /// each with a switch of two levels of crossbars; units are connected by switches of three levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Network {
     /// Blades of a node.
     pub blades_per_node: u32,
@@ -20,12 +21,24 @@ pub struct Network {
     pub near_units: u32,
     /// What each crossbar after the first takes.
     pub hop: Seconds,
-    /// Between a Cell and its core of the host.
-    pub dacs: Transport,
-    /// Between cores of different nodes, over one crossbar.
-    pub mpi: Transport,
-    /// Between cores of a node, through their memory.
-    pub shared: Transport,
+    /// Latency of messages between a Cell and its core of the host.
+    pub dacs_latency: Seconds,
+    /// Overhead of messages between a Cell and its core of the host.
+    pub dacs_overhead: Seconds,
+    /// Rate of messages between a Cell and its core of the host.
+    pub dacs_rate: BytesPerSecond,
+    /// Latency of messages between cores of different nodes, over one crossbar.
+    pub mpi_latency: Seconds,
+    /// Overhead of messages between cores of different nodes, over one crossbar.
+    pub mpi_overhead: Seconds,
+    /// Rate of messages between cores of different nodes, over one crossbar.
+    pub mpi_rate: BytesPerSecond,
+    /// Latency of messages between cores of a node, through their memory.
+    pub shared_latency: Seconds,
+    /// Overhead of messages between cores of a node, through their memory.
+    pub shared_overhead: Seconds,
+    /// Rate of messages between cores of a node, through their memory.
+    pub shared_rate: BytesPerSecond,
     /// What a core of the host executes to pass a message on, beside its libraries.
     pub forward: Seconds,
     /// The longest message that a PPE stores into a local store by itself.
@@ -41,7 +54,7 @@ pub struct Transport {
     pub latency: Seconds,
     /// The part of it for which what carries the message has no time for others.
     pub overhead: Seconds,
-    /// At which bytes follow.
+    /// Bytes that follow in a second.
     pub rate: BytesPerSecond,
 }
 
@@ -56,6 +69,25 @@ impl Network {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.units * self.nodes_per_unit
+    }
+
+    /// How messages get between a Cell and its core of the host.
+    pub fn dacs(&self) -> Transport {
+        let Self { dacs_latency: latency, dacs_overhead: overhead, dacs_rate: rate, .. } = *self;
+        Transport { latency, overhead, rate }
+    }
+
+    /// How messages get between cores of different nodes, over one crossbar.
+    pub fn mpi(&self) -> Transport {
+        let Self { mpi_latency: latency, mpi_overhead: overhead, mpi_rate: rate, .. } = *self;
+        Transport { latency, overhead, rate }
+    }
+
+    /// How messages get between cores of a node, through their memory.
+    pub fn shared(&self) -> Transport {
+        let Self { shared_latency: latency, shared_overhead: overhead, shared_rate: rate, .. } =
+            *self;
+        Transport { latency, overhead, rate }
     }
 
     /// Crossbars on the way between two nodes.

@@ -1,19 +1,23 @@
 //! Reads a machine's file, and the file of the machine it is based on.
+//!
+//! [`Machine`] and its sections are deserialised field by field: a section is asked for the value of each
+//! field of its struct, and that value's table must have the unit, and be in the range, that [`bounds`]
+//! gives for the field's type or for the value's name. What a struct has no field for is refused.
 
-mod eib;
-mod host;
-mod messages;
-mod mfc;
-mod mpi;
-mod network;
-
+use std::cell::RefCell;
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::slice;
 
-use super::{Flexio, Layout, Machine, Memory, Ppe, Spu, built_in_source};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{Document, Table};
-use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
+use mmgp_base::units::Bytes;
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::{Machine, Participant, built_in_source};
 
 /// How far a value can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,43 @@ const SCHEMA: u32 = 1;
 /// Cells, SPEs of a Cell, or all SPEs: each has a local store in this computer's memory.
 const MOST_UNITS: f64 = 1024.0;
 
+/// Places of a ring.
+const MOST_PLACES: usize = 24;
+
+/// Rings of a bus, at most.
+const MOST_RINGS: u32 = 64;
+
+/// Unit and range of the value of that name, whose field is of that type. A range is wide enough for any
+/// machine and too narrow for a wrong prefix to lead far: the emulation counts on it.
+fn bounds(name: &str, field: &str) -> (&'static str, RangeInclusive<f64>) {
+    match (name, field) {
+        // An MFC keeps account of the places in its queues in 32 bits.
+        ("mfc.queue" | "mfc.proxy_queue", _) => ("count", 1.0..=32.0),
+        ("mfc.longest_list", _) => ("count", 1.0..=16384.0),
+        ("ppe.line", _) => ("byte", 8.0..=65536.0),
+        ("ppe_issue.threads", _) => ("choice", 0.0..=1.0),
+        ("cache.page", _) => ("byte", 512.0..=1e9),
+        ("linux.kernel", _) => ("release of Linux 2.6", 1.0..=39.0),
+        // A time slice of nothing would never end.
+        ("linux.time_slice" | "linux.latency" | "linux.minimum_granularity", _) => {
+            ("s", 1e-6..=10.0)
+        }
+        ("mpi.send" | "mpi.receive", _) => ("instruction", 0.0..=1e6),
+        ("mpi.backoff", _) => ("turn", 1.0..=1e6),
+        ("eib.width", _) => ("byte", 1.0..=1e6),
+        ("eib.start_interval", _) => ("bus cycle", 1.0..=1e3),
+        ("eib.hop", _) => ("bus cycle", 0.0..=1e3),
+        ("numa.page", _) => ("byte", 4096.0..=16_777_216.0),
+        (_, "Cycles") => ("cycle", 0.0..=1e6),
+        (_, "Bytes") => ("byte", 0.0..=1e9),
+        (_, "Hertz") => ("Hz", 1e6..=1e12),
+        (_, "Seconds") => ("s", 0.0..=1.0),
+        (_, "BytesPerSecond") => ("byte/s", 1e6..=1e15),
+        (_, "ratio") => ("ratio", 1.0..=10.0),
+        _ => ("count", 1.0..=MOST_UNITS),
+    }
+}
+
 pub(super) fn read(source: &Source) -> Result<Machine> {
     let own = Document::parse(source)?;
     let root = own.root();
@@ -56,32 +97,14 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
     }
     let base_sources = bases(&root)?;
     let bases = base_sources.iter().map(Document::parse).collect::<Result<Vec<_>>>()?;
-    root.expect_keys(&[
-        "schema",
-        "name",
-        "description",
-        "base",
-        "layout",
-        "clock",
-        "spu",
-        "mfc",
-        "memory",
-        "flexio",
-        "ppe",
-        "ppe_issue",
-        "cache",
-        "linux",
-        "mpi",
-        "messages",
-        "network",
-        "eib",
-        "banks",
-        "numa",
-    ])?;
     let bases = bases.iter().map(Document::root).collect();
-    let mut layers = Layers { own: &root, bases, provenance: Vec::new() };
-    let machine = layers.machine(root.text("name")?, root.text("description")?)?;
-    Ok(Machine { provenance: layers.provenance, ..machine })
+    let layers = Layers { own: &root, bases, provenance: RefCell::default() };
+    let machine = Machine::deserialize(Node { layers: &layers, name: "" });
+    let mut machine = machine.map_err(|Refusal(error)| error)?;
+    layers.check(&machine)?;
+    machine.numa.page = Bytes(machine.numa.page.0.next_power_of_two());
+    machine.provenance = layers.provenance.into_inner();
+    Ok(machine)
 }
 
 /// The file of the base that a file names, that of the base's base, and so on.
@@ -100,214 +123,47 @@ fn bases(root: &Table<'_>) -> Result<Vec<Source>> {
 struct Layers<'a, 'd> {
     own: &'a Table<'d>,
     bases: Vec<Table<'d>>,
-    provenance: Vec<Provenance>,
+    provenance: RefCell<Vec<Provenance>>,
 }
 
-/// One section of a file, such as `[ppe]`, in all layers that have it.
-struct Section<'d>(Vec<Table<'d>>);
-
 impl<'d> Layers<'_, 'd> {
-    fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
-        let layout = self.layout()?;
-        Ok(Machine {
-            name: name.to_string(),
-            description: description.to_string(),
-            layout,
-            clock: self.hertz("clock", "core")?,
-            timebase: self.hertz("clock", "timebase")?,
-            spu: self.spu()?,
-            mfc: self.mfc()?,
-            memory: self.memory()?,
-            flexio: self.flexio()?,
-            ppe: self.ppe()?,
-            ppe_issue: self.ppe_issue()?,
-            cache: self.cache()?,
-            linux: self.linux()?,
-            mpi: self.mpi()?,
-            collective: self.collective()?,
-            messages: self.messages()?,
-            network: self.network()?,
-            eib: self.eib(layout)?,
-            banks: self.banks()?,
-            numa: self.numa()?,
-            provenance: Vec::new(),
-        })
+    /// The sections of that name, of all layers that have it.
+    fn sections(&self, name: &str) -> Result<Vec<Table<'d>>> {
+        let layers = std::iter::once(self.own).chain(&self.bases);
+        layers.filter_map(|layer| layer.optional_table(name).transpose()).collect()
     }
 
-    fn layout(&mut self) -> Result<Layout> {
-        self.expect("layout", &["cells", "spes_per_cell", "threads_per_ppe"])?;
-        self.expect("clock", &["core", "timebase"])?;
-        let layout = Layout {
-            cells: self.count("layout", "cells")?,
-            spes_per_cell: self.count("layout", "spes_per_cell")?,
-            threads_per_ppe: self.count("layout", "threads_per_ppe")?,
-        };
-        if f64::from(layout.spes()) > MOST_UNITS {
-            let found = format!("{} SPEs", layout.spes());
-            return Err(self.own.error("layout", found, format!("at most {MOST_UNITS}")));
+    /// The table of the value with that dotted name.
+    fn value(&self, name: &str) -> Result<Table<'d>> {
+        let (section, key) = name.split_once('.').unwrap_or((name, ""));
+        match self.sections(section)?.iter().find(|table| table.has(key)) {
+            Some(holder) => holder.table(key),
+            None => {
+                let found = format!("no value for {name:?}");
+                Err(self.own.error(section, found, "a value with unit, source and status"))
+            }
         }
-        Ok(layout)
     }
 
-    fn spu(&mut self) -> Result<Spu> {
-        const KEYS: [&str; 17] = [
-            "simple_fixed",
-            "shift",
-            "byte",
-            "single",
-            "integer_multiply",
-            "double",
-            "double_block",
-            "shuffle",
-            "load",
-            "channel",
-            "branch",
-            "taken_branch",
-            "hint_distance",
-            "fetch_line",
-            "fetch",
-            "local_store",
-            "poll",
-        ];
-        self.expect("spu", &KEYS)?;
-        Ok(Spu {
-            simple_fixed: self.cycles("spu", "simple_fixed")?,
-            shift: self.cycles("spu", "shift")?,
-            byte: self.cycles("spu", "byte")?,
-            single: self.cycles("spu", "single")?,
-            integer_multiply: self.cycles("spu", "integer_multiply")?,
-            double: self.cycles("spu", "double")?,
-            double_block: self.cycles("spu", "double_block")?,
-            shuffle: self.cycles("spu", "shuffle")?,
-            load: self.cycles("spu", "load")?,
-            channel: self.cycles("spu", "channel")?,
-            branch: self.cycles("spu", "branch")?,
-            taken_branch: self.cycles("spu", "taken_branch")?,
-            hint_distance: self.cycles("spu", "hint_distance")?,
-            fetch_line: self.count("spu", "fetch_line")?,
-            fetch: self.cycles("spu", "fetch")?,
-            local_store: self.bytes("spu", "local_store")?,
-            poll: self.cycles("spu", "poll")?,
-        })
-    }
-
-    fn memory(&mut self) -> Result<Memory> {
-        self.expect("memory", &["read", "write"])?;
-        Ok(Memory { read: self.rate("memory", "read")?, write: self.rate("memory", "write")? })
-    }
-
-    fn flexio(&mut self) -> Result<Flexio> {
-        self.expect("flexio", &["rate", "stream", "latency"])?;
-        Ok(Flexio {
-            rate: self.rate("flexio", "rate")?,
-            stream: self.rate("flexio", "stream")?,
-            latency: self.seconds("flexio", "latency")?,
-        })
-    }
-
-    fn ppe(&mut self) -> Result<Ppe> {
-        const KEYS: [&str; 12] = [
-            "integer",
-            "load",
-            "store",
-            "float",
-            "divide",
-            "branch",
-            "smt_slowdown",
-            "line",
-            "l1_data",
-            "l1_instruction",
-            "mmio_store",
-            "mmio_load",
-        ];
-        self.expect("ppe", &KEYS)?;
-        Ok(Ppe {
-            integer: self.cycles("ppe", "integer")?,
-            load: self.cycles("ppe", "load")?,
-            store: self.cycles("ppe", "store")?,
-            float: self.cycles("ppe", "float")?,
-            divide: self.cycles("ppe", "divide")?,
-            branch: self.cycles("ppe", "branch")?,
-            smt_slowdown: self.quantity("ppe", "smt_slowdown", "ratio", 1.0..=10.0)?,
-            line: self.whole("ppe", "line", "byte", 8.0..=65536.0).map(Bytes)?,
-            l1_data: self.bytes("ppe", "l1_data")?,
-            l1_instruction: self.bytes("ppe", "l1_instruction")?,
-            mmio_store: self.seconds("ppe", "mmio_store")?,
-            mmio_load: self.seconds("ppe", "mmio_load")?,
-        })
-    }
-
-    fn count(&mut self, section: &'static str, key: &str) -> Result<u32> {
-        self.whole(section, key, "count", 1.0..=MOST_UNITS).map(|value| value as u32)
-    }
-
-    fn cycles(&mut self, section: &'static str, key: &str) -> Result<Cycles> {
-        self.whole(section, key, "cycle", 0.0..=1e6).map(Cycles)
-    }
-
-    fn bytes(&mut self, section: &'static str, key: &str) -> Result<Bytes> {
-        self.whole(section, key, "byte", 0.0..=1e9).map(Bytes)
-    }
-
-    fn hertz(&mut self, section: &'static str, key: &str) -> Result<Hertz> {
-        self.quantity(section, key, "Hz", 1e6..=1e12).map(Hertz)
-    }
-
-    fn seconds(&mut self, section: &'static str, key: &str) -> Result<Seconds> {
-        self.quantity(section, key, "s", 0.0..=1.0).map(Seconds)
-    }
-
-    fn rate(&mut self, section: &'static str, key: &str) -> Result<BytesPerSecond> {
-        self.quantity(section, key, "byte/s", 1e6..=1e15).map(BytesPerSecond)
-    }
-
-    fn whole(
-        &mut self,
-        section: &'static str,
-        key: &str,
-        unit: &str,
-        range: RangeInclusive<f64>,
-    ) -> Result<u64> {
-        let (value, table) = self.entry(section, key, unit)?;
-        if !range.contains(&value) || value.fract() != 0.0 {
-            let expected = format!("a whole number from {} to {}", range.start(), range.end());
-            return Err(table.error("value", value.to_string(), expected));
+    /// Refuses what a section of the machine's own file, or the file itself, has no such field for.
+    fn expect(&self, name: &str, fields: &[&str]) -> Result<()> {
+        if !name.is_empty() {
+            return match self.own.optional_table(name)? {
+                Some(section) => section.expect_keys(fields),
+                None => Ok(()),
+            };
         }
-        Ok(value as u64)
+        let mut known = vec!["schema", "base"];
+        known.extend(fields.iter().filter(|field| !field.contains('.')));
+        let dotted = fields.iter().filter_map(|field| field.split_once('.')).collect::<Vec<_>>();
+        known.extend(dotted.iter().map(|(section, _)| section));
+        self.own.expect_keys(&known)?;
+        let (sections, keys): (Vec<&str>, Vec<&str>) = dotted.into_iter().unzip();
+        sections.iter().try_for_each(|section| self.expect(section, &keys))
     }
 
-    /// A number in a range wide enough for any machine and too narrow for a wrong prefix to lead
-    /// far: the emulation counts on it.
-    fn quantity(
-        &mut self,
-        section: &'static str,
-        key: &str,
-        unit: &str,
-        range: RangeInclusive<f64>,
-    ) -> Result<f64> {
-        let (value, table) = self.entry(section, key, unit)?;
-        if !range.contains(&value) {
-            let expected = format!("a number from {:e} to {:e}", range.start(), range.end());
-            return Err(table.error("value", value.to_string(), expected));
-        }
-        Ok(value)
-    }
-
-    /// The value at `section.key`, which must be in `unit`, with its table for further complaints.
-    fn entry(&mut self, section: &str, key: &str, unit: &str) -> Result<(f64, Table<'d>)> {
-        let tables = self.section(section)?;
-        let Some(holder) = tables.holder(key) else {
-            return Err(self.missing(&format!("{section}.{key}")));
-        };
-        let table = holder.table(key)?;
-        table.expect_keys(&["value", "unit", "source", "status"])?;
-        let value = table.number("value")?;
-        self.note(&table, value, unit)?;
-        Ok((value, table))
-    }
-
-    /// Checks unit, status and source, and keeps them.
-    fn note(&mut self, table: &Table<'_>, value: f64, unit: &str) -> Result<()> {
+    /// Checks unit, status and source of a value, and keeps them.
+    fn note(&self, table: &Table<'_>, value: f64, unit: &str) -> Result<()> {
         let found = table.text("unit")?;
         if found != unit {
             let expected = format!("{unit:?}");
@@ -327,7 +183,7 @@ impl<'d> Layers<'_, 'd> {
         if source.trim().is_empty() {
             return Err(table.error("source", "an empty source", "where the value comes from"));
         }
-        self.provenance.push(Provenance {
+        self.provenance.borrow_mut().push(Provenance {
             name: table.name().to_string(),
             value,
             unit: unit.to_string(),
@@ -337,29 +193,286 @@ impl<'d> Layers<'_, 'd> {
         Ok(())
     }
 
-    fn expect(&self, section: &str, keys: &[&str]) -> Result<()> {
-        match self.own.optional_table(section)? {
-            Some(table) => table.expect_keys(keys),
-            None => Ok(()),
+    /// Refuses values that are possible each by itself and not together.
+    fn check(&self, machine: &Machine) -> Result<()> {
+        let layout = machine.layout;
+        if f64::from(layout.spes()) > MOST_UNITS {
+            let found = format!("{} SPEs", layout.spes());
+            return Err(self.own.error("layout", found, format!("at most {MOST_UNITS}")));
         }
+        let rings = machine.eib.rings;
+        if rings < 2 || rings % 2 != 0 || rings > MOST_RINGS {
+            let expected = format!("an even number from 2 to {MOST_RINGS}");
+            return Err(self.value("eib.rings")?.error("value", rings.to_string(), expected));
+        }
+        // A unit that the machine does not use may keep its place.
+        let order = &machine.eib.order;
+        let is_there_once = |unit| order.iter().filter(|&&present| present == unit).count() == 1;
+        let others = [Participant::Ppe, Participant::Memory, Participant::Link, Participant::Io];
+        let needed = (0..layout.spes_per_cell).map(Participant::Spe).chain(others);
+        if order.len() > MOST_PLACES || !needed.chain(order.iter().copied()).all(is_there_once) {
+            return Err(self.participants("eib.order")?);
+        }
+        for (name, transport) in machine.network.iter().flat_map(|network| {
+            [("dacs", network.dacs()), ("mpi", network.mpi()), ("shared", network.shared())]
+        }) {
+            let (most, found) = (transport.latency.0, transport.overhead.0);
+            if found > most {
+                let expected = format!("at most {name}_latency, {most:e}");
+                let found = format!("{name}_overhead of {found:e} s");
+                return Err(self.own.error("network", found, expected));
+            }
+        }
+        Ok(())
     }
 
-    fn section(&self, name: &str) -> Result<Section<'d>> {
-        let layers = std::iter::once(self.own).chain(&self.bases);
-        let tables = layers.filter_map(|layer| layer.optional_table(name).transpose());
-        Ok(Section(tables.collect::<Result<_>>()?))
-    }
-
-    fn missing(&self, name: &str) -> Error {
-        let found = format!("no value for {name:?}");
-        let section = name.split('.').next().unwrap_or_default();
-        self.own.error(section, found, "a value with unit, source and status")
+    /// The error of a list of units of the bus.
+    fn participants(&self, name: &str) -> Result<Error> {
+        let table = self.value(name)?;
+        let expected = match name {
+            "eib.order" => {
+                "ppe, mic, bif, ioif1 and spe0, spe1, ... for each SPE of a Cell, once each"
+            }
+            _ => "names of units as in eib.order",
+        };
+        Ok(table.error("value", format!("{:?}", table.texts("value")?), expected))
     }
 }
 
-impl<'d> Section<'d> {
-    /// The layer that has `key`.
-    fn holder(&self, key: &str) -> Option<&Table<'d>> {
-        self.0.iter().find(|table| table.has(key))
+/// What is deserialised: the whole file, whose name is empty, a section of it, or a value with its dotted
+/// name.
+#[derive(Clone, Copy)]
+struct Node<'a, 'd> {
+    layers: &'a Layers<'a, 'd>,
+    name: &'a str,
+}
+
+impl<'d> Node<'_, 'd> {
+    /// The value's table, with no other keys.
+    fn table(self, keys: &[&str]) -> Result<Table<'d>> {
+        let table = self.layers.value(self.name)?;
+        table.expect_keys(keys)?;
+        Ok(table)
+    }
+
+    /// The value, for a field of that type.
+    fn number(self, field: &str) -> Result<f64> {
+        let (value, range, table) = self.noted(field)?;
+        if !range.contains(&value) {
+            let expected = format!("a number from {:e} to {:e}", range.start(), range.end());
+            return Err(table.error("value", value.to_string(), expected));
+        }
+        Ok(value)
+    }
+
+    /// The whole value, for a field of that type.
+    fn whole(self, field: &str) -> Result<u64> {
+        let (value, range, table) = self.noted(field)?;
+        if !range.contains(&value) || value.fract() != 0.0 {
+            let expected = format!("a whole number from {} to {}", range.start(), range.end());
+            return Err(table.error("value", value.to_string(), expected));
+        }
+        Ok(value as u64)
+    }
+
+    /// The value with its range and its table, once its unit and origin are checked.
+    fn noted(self, field: &str) -> Result<(f64, RangeInclusive<f64>, Table<'d>)> {
+        let (unit, range) = bounds(self.name, field);
+        let table = self.table(&["value", "unit", "source", "status"])?;
+        let value = table.number("value")?;
+        self.layers.note(&table, value, unit)?;
+        Ok((value, range, table))
+    }
+
+    /// Times by number of ranks.
+    fn times(self) -> Result<Vec<(u32, f64)>> {
+        let table = self.table(&["ranks", "value", "unit", "source", "status"])?;
+        let ranks = table.counts("ranks")?;
+        let costs = table.optional_numbers("value")?.unwrap_or_default();
+        let rising = ranks.windows(2).all(|pair| pair[0] < pair[1]);
+        if ranks.first().is_none_or(|&first| first < 2) || !rising {
+            return Err(table.error("ranks", format!("{ranks:?}"), "increasing numbers from 2"));
+        }
+        if costs.len() != ranks.len() || !costs.iter().all(|cost| (0.0..=1.0).contains(cost)) {
+            let expected = format!("{} times from 0 to 1 s, one for each of ranks", ranks.len());
+            return Err(table.error("value", format!("{costs:?}"), expected));
+        }
+        self.layers.note(&table, costs[0], "s")?;
+        Ok(ranks.into_iter().zip(costs).collect())
+    }
+}
+
+type Refused<T> = std::result::Result<T, Refusal>;
+
+impl<'de> Deserializer<'de> for Node<'_, '_> {
+    type Error = Refusal;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Refused<V::Value> {
+        self.layers.expect(self.name, fields)?;
+        visitor.visit_map(Fields { of: self, left: fields.iter(), next: "" })
+    }
+
+    /// A section that no layer has is none.
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        match self.layers.sections(self.name)?.is_empty() {
+            true => visitor.visit_none(),
+            false => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        visitor.visit_str(self.layers.own.text(self.name)?)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        visitor.visit_u64(self.whole("count")?)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        visitor.visit_u64(self.whole("count")?)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        visitor.visit_f64(self.number("ratio")?)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        field: &'static str,
+        visitor: V,
+    ) -> Refused<V::Value> {
+        match field {
+            "Cycles" | "Bytes" => {
+                visitor.visit_newtype_struct(self.whole(field)?.into_deserializer())
+            }
+            _ => visitor.visit_newtype_struct(self.number(field)?.into_deserializer()),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        let table = self.table(&["value", "unit", "source", "status"])?;
+        let names = table.texts("value")?;
+        self.layers.note(&table, names.len() as f64, "unit")?;
+        let units = SeqDeserializer::<_, Refusal>::new(names.into_iter());
+        match visitor.visit_seq(units) {
+            Ok(units) => Ok(units),
+            Err(_) => Err(Refusal(self.layers.participants(self.name)?)),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
+        visitor.visit_map(MapDeserializer::new(self.times()?.into_iter()))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Refused<V::Value> {
+        unreachable!("invariant: a machine has no field of another type, {}", self.name)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct tuple
+        tuple_struct enum identifier ignored_any
+    }
+}
+
+/// The fields of the file or of a section, in the order of their struct.
+struct Fields<'a, 'd> {
+    of: Node<'a, 'd>,
+    left: slice::Iter<'static, &'static str>,
+    next: &'static str,
+}
+
+impl<'de> MapAccess<'de> for Fields<'_, '_> {
+    type Error = Refusal;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Refused<Option<K::Value>> {
+        let Some(field) = self.left.next() else { return Ok(None) };
+        self.next = field;
+        let key: serde::de::value::StrDeserializer<'_, Refusal> = self.next.into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Refused<V::Value> {
+        let name = match self.of.name {
+            "" => self.next.to_string(),
+            section => format!("{section}.{}", self.next),
+        };
+        seed.deserialize(Node { layers: self.of.layers, name: &name })
+    }
+}
+
+/// An error of the file, as serde carries it.
+#[derive(Debug)]
+struct Refusal(Error);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl serde::de::Error for Refusal {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(Error::out_of_range("machine", message.to_string(), "a value of its type"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Machine;
+    use mmgp_base::table::Source;
+
+    fn check(change: (&str, &str), found: &str, expected: &str) {
+        let text = include_str!("../models/machines/qs20.toml");
+        let changed = text.replacen(change.0, change.1, 1);
+        assert_ne!(changed, text);
+        let error = Machine::read(&Source::new("my.toml", &changed)).unwrap_err().to_string();
+        assert!(error.contains(found) && error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn a_ring_has_every_unit_once() {
+        check(("\"spe3\", ", ""), r#""spe2", "ioif1""#, "once each");
+        check(("\"ppe\", ", ""), r#"["spe0""#, "once each");
+        check(("\"spe3\"", "\"spe2\""), r#""spe2", "spe2""#, "once each");
+        check(("\"bif\"", "\"bus\""), r#""bus""#, "once each");
+    }
+
+    #[test]
+    fn the_rules_of_the_rings_are_possible_ones() {
+        check(("[\"mic\"]", "[\"xdr\"]"), r#""xdr""#, "as in eib.order");
+        check(("rings = { value = 4", "rings = { value = 3"), "3", "an even number");
+        check(("start_interval = { value = 3", "start_interval = { value = 0"), "0", "from 1");
+    }
+
+    #[test]
+    fn what_no_section_has_is_refused_wherever_it_stands() {
+        check(("timebase =", "time_base ="), "\"clock.time_base\"", "core, timebase");
+        check(("[flexio]", "[flexi]"), "\"flexi\"", "did you mean \"flexio\"");
+        check(("[mpi.collective]", "[mpi.colective]"), "\"mpi.colective\"", "collective");
+    }
+
+    #[test]
+    fn a_message_keeps_others_waiting_for_no_longer_than_it_is_under_way() {
+        let text = include_str!("../models/machines/roadrunner.toml");
+        let changed =
+            text.replacen("mpi_overhead = { value = 0.5e-6", "mpi_overhead = { value = 3e-6", 1);
+        let error = Machine::read(&Source::new("my.toml", &changed)).unwrap_err().to_string();
+        assert!(
+            error.ends_with("found mpi_overhead of 3e-6 s, expected at most mpi_latency, 2.24e-6"),
+            "{error}"
+        );
     }
 }

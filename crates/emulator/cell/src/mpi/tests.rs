@@ -536,8 +536,8 @@ fn by_the_table_a_collective_of_a_group_costs_what_so_many_ranks_cost() {
         }
         blade.run().unwrap().seconds().0
     };
-    assert!((time(&[2, 2]) - machine.collective_cost(2).0).abs() < 1e-12);
-    assert!((time(&[4]) - machine.collective_cost(4).0).abs() < 1e-12);
+    assert!((time(&[2, 2]) - machine.mpi.collective_cost(2).0).abs() < 1e-12);
+    assert!((time(&[4]) - machine.mpi.collective_cost(4).0).abs() < 1e-12);
 }
 
 #[test]

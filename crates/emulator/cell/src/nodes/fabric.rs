@@ -79,7 +79,7 @@ impl Fabric {
         self.up(from, bytes).await;
         let (source, target) = (self.nodes[from.blade], self.nodes[to.blade]);
         let core = &self.host(from).core;
-        let transport = if source == target { self.network.shared } else { self.network.mpi };
+        let transport = if source == target { self.network.shared() } else { self.network.mpi() };
         let (forward, Transport { latency, overhead, rate }) = (self.network.forward, transport);
         let passing = Seconds(bytes.0 as f64 / rate.0);
         if source == target {
@@ -115,7 +115,7 @@ impl Fabric {
     }
 
     async fn dacs(&self, channel: &Pool, bytes: Bytes) {
-        let dacs = self.network.dacs;
+        let dacs = self.network.dacs();
         self.serve(channel, dacs.occupied(bytes)).await;
         self.wait(dacs.latency - dacs.overhead).await;
     }
