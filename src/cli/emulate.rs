@@ -1,6 +1,5 @@
 //! `mmgp emulate`
 
-mod faults;
 mod findings;
 mod hazards;
 mod inference;
@@ -16,11 +15,10 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
-use super::input::faults::FaultArguments;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, For, HOST, MachineArguments, Way};
-use super::output::{Format, data, progress, warn};
+use super::output::{Format, data, progress};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
@@ -66,8 +64,8 @@ pub struct Arguments {
     /// anything was written there; the first such hazard ends the run
     #[arg(long)]
     check_hazards: bool,
-    #[command(flatten)]
-    inject: FaultArguments,
+    #[arg(long = "inject", hide = true, value_parser = injected)]
+    _inject: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -104,15 +102,17 @@ Examples:
       --generations 2000 --samples samples.csv --consensus consensus.nwk
   # what every process, hardware thread, SPE and DMA did when
   mmgp emulate pbpi --input sim12 --m 2 --p 3 --generations 2 --trace run.json
-  # an SPE that is slow for a while, and memory that stays slow
-  mmgp emulate synthetic --m 4 --inject 'spe 3 at 1/2 from 1 ms to 3 ms' \\
-      --inject 'memory at 1/2 from 2 ms'
   # a linked list on the emulated SPEs, and on two threads of this computer
   mmgp emulate list-ranking --p 8 --buffers 4
   mmgp emulate list-ranking --machine host --p 2 --buffers 4
 
 Prints the time of the run, where it went, and the program's own result. A trace is read by \
 https://ui.perfetto.dev and chrome://tracing.";
+
+/// Says that faults of the machine are not injected any more.
+pub fn injected(_: &str) -> std::result::Result<String, &'static str> {
+    Err("the emulated machine takes no faults any more: leave --inject out")
+}
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Timing {
@@ -143,15 +143,11 @@ fn guard(arguments: &Arguments) -> Guard {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
     if arguments.machine.machine == HOST {
-        arguments.inject.refuse()?;
         return native::run(arguments, Way::Host);
     }
     arguments.refuse_repetitions()?;
     let timing = match arguments.timing {
-        Timing::None => {
-            arguments.inject.refuse()?;
-            return native::run(arguments, Way::Plainly);
-        }
+        Timing::None => return native::run(arguments, Way::Plainly),
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
@@ -183,9 +179,6 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let (program, on, ran) = ran?;
     let report = Report::new(arguments, &machine, &ran, &*program).with_account(on.account());
-    let strikes = on.blade().strikes();
-    warn(&faults::warnings(&strikes));
-    let report = report.with_faults(&strikes);
     report.own.write_files()?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);
@@ -234,7 +227,6 @@ impl Arguments {
         if self.check_hazards {
             blade.set_hazards(Hazards::Checked);
         }
-        blade.inject(self.inject.all())?;
         let on = Runtime::new(blade, self.scheduler.policy()?);
         let ran = program.run(&on, mapping);
         bar.finish_and_clear();

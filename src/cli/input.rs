@@ -1,6 +1,5 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
-pub mod faults;
 pub mod list_ranking;
 pub mod pbpi;
 mod programs;

@@ -12,15 +12,14 @@ use clap::Args;
 
 use super::files::Guard;
 use super::identity::Identity;
-use super::input::faults::FaultArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
-use super::output::{Verbosity, data, progress, waiting, warn};
+use super::output::{Verbosity, data, progress, waiting};
 use super::provenance::provenance;
 use super::transaction::{Earlier, FinishedShard};
 use super::{Answer, report};
-use crate::error::{Error, Result, Warning};
+use crate::error::Result;
 use crate::measure::Shard;
-use crate::measure::schedulers::{Comparison, Deadlock, Excerpts, Plan};
+use crate::measure::schedulers::{Comparison, Excerpts, Plan};
 use crate::report::schedulers::page;
 use crate::schedulers::policies;
 use crate::table;
@@ -51,8 +50,8 @@ pub struct Arguments {
     /// SPEs of each worker
     #[arg(long, value_name = "P", default_value_t = 1)]
     spes_per_task: u32,
-    #[command(flatten)]
-    inject: FaultArguments,
+    #[arg(long = "inject", hide = true, value_parser = super::emulate::injected)]
+    _inject: Option<String>,
     /// Folder for the files; of the same question, runs that it has are not run again
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
@@ -81,7 +80,6 @@ Examples:
   mmgp schedulers raxml --workers 4,8 --tasks 1..128*2
   mmgp schedulers synthetic --task-us 50 --schedulers ynr,sled:kernel
   mmgp schedulers pbpi --machine ps3 --workers 1,2,3,6
-  mmgp schedulers synthetic --workers 4 --inject 'spe 3 stops at 2 ms'
 
 A program of one job, as PBPI, has no --tasks: each worker has a part of it.
 
@@ -97,7 +95,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     let own = [folder::ROWS, folder::IDENTITY, report::PAGE];
     guard.writes_into("--out", &arguments.out, &own).check()?;
-    let target = arguments.machine.target()?.disturbed(arguments.inject.all())?;
+    let target = arguments.machine.target()?;
     let program = arguments.app.read()?;
     let plan = arguments.plan(target.machine().layout.spes());
     let (threads, seed) = (arguments.threads.count(), arguments.app.seed());
@@ -113,21 +111,8 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let missing = comparison.missing(folder.rows());
     let rows = all_rows(&comparison, folder, verbosity)?;
-    let deadlocks = comparison.deadlocks();
-    warn(&deadlocks.iter().map(warning).collect::<Vec<_>>());
-    if missing > 0 {
-        let unfelt = |fault| Warning::Note(format!("\"{fault}\" held up nobody in any run"));
-        warn(&target.unfelt().into_iter().map(unfelt).collect::<Vec<_>>());
-    }
     if !plan.shard.is_whole() {
         return finish_shard(arguments, FinishedShard::new(plan.shard, question));
-    }
-    if rows.is_empty() {
-        return Err(Error::TooLittleData {
-            file: arguments.out.display().to_string(),
-            found: "no run came to its end".into(),
-            advice: "inject fewer faults, or later ones".into(),
-        });
     }
     if !arguments.rows_only {
         let excerpts = excerpts(&comparison, &rows, verbosity)?;
@@ -136,17 +121,11 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
         table::write(&arguments.out.join(report::PAGE), html)?;
     }
     if verbosity == Verbosity::Usual {
-        let there = (rows.len() + deadlocks.len()).saturating_sub(missing);
+        let there = rows.len().saturating_sub(missing);
         let shown = if arguments.rows_only { folder::ROWS } else { report::PAGE };
         data(None, &summary::text(&rows, there, (&arguments.out, shown)))?;
     }
     Ok(Answer::Done)
-}
-
-/// A run that did not end.
-fn warning(deadlock: &Deadlock) -> Warning {
-    let Deadlock { scheduler, workers, tasks, why } = deadlock;
-    Warning::Note(format!("{scheduler}, {workers} workers, {tasks} tasks: {why}; it has no row"))
 }
 
 /// Flags that choose among rows, and change none.

@@ -186,8 +186,7 @@ pub enum Error {
     Deadlock {
         /// Virtual time at which the calendar ran empty.
         at: crate::units::SimTime,
-        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`; then the faults
-        /// that were injected and had struck before: `after: spe 3 stopped at 2 ms`.
+        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`.
         blocked: Vec<String>,
     },
     /// A picture could not be drawn.

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::faults::FaultReport;
 use super::{Arguments, Once};
 use crate::apps::{Ran, run};
-use crate::cell::Strike;
 use crate::cli::output::{aligned, json};
 use crate::error::Result;
 use crate::machine::Machine;
@@ -89,9 +87,6 @@ pub struct RunReport {
     functions: Vec<FunctionReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     host_functions: Vec<HostFunctionReport>,
-    /// What was injected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    faults: Vec<FaultReport>,
 }
 
 /// An off-loaded function.
@@ -143,12 +138,6 @@ impl Report {
         Self { account, ..self }
     }
 
-    /// With what became of the faults that were injected.
-    pub fn with_faults(mut self, strikes: &[Strike]) -> Self {
-        self.run.faults = FaultReport::all(strikes);
-        self
-    }
-
     /// Names with their values; a value that there is not is empty.
     fn values(&self) -> Vec<(&'static str, String)> {
         [self.run.values(), self.own.values()].concat()
@@ -168,10 +157,6 @@ impl Report {
         let mut text = as_table(&values);
         if let Some(account) = &self.account {
             text += &format!("\n{account}");
-        }
-        let faults: String = self.run.faults.iter().map(FaultReport::line).collect();
-        if !faults.is_empty() {
-            text += &format!("\n{faults}");
         }
         text + "\n" + &self.run.functions() + &self.own.text()
     }
@@ -205,7 +190,6 @@ impl RunReport {
             context_switches: run.context_switches,
             functions: run.functions.iter().map(function).collect(),
             host_functions: HostFunctionReport::all(&run.host_functions),
-            faults: Vec::new(),
         }
     }
 

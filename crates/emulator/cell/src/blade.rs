@@ -7,7 +7,6 @@ use crate::board::Board;
 use crate::context::Code;
 use crate::counts::Counts;
 use crate::decrementer::Timebase;
-use crate::disturbance::{Disturbance, Disturbances, Strike};
 use crate::eib::Eib;
 use crate::fault::Fault;
 use crate::hazard::{Core, Detector, Hazards};
@@ -49,7 +48,6 @@ pub struct Blade {
     pub(crate) scheduler: Rc<Scheduler>,
     pub(crate) fault: Fault,
     pub(crate) detector: Detector,
-    eib: Rc<Eib>,
     timing: KernelTiming,
     step_by_step: bool,
     timings: Rc<RefCell<KernelTimings>>,
@@ -149,7 +147,6 @@ impl Blade {
             scheduler,
             fault,
             detector,
-            eib,
             loading,
             code: Cell::new(None),
         }
@@ -161,33 +158,11 @@ impl Blade {
         self.detector.core().set_mode(hazards);
     }
 
-    /// Injects faults, before anything runs: see [`Disturbance`].
-    ///
-    /// # Errors
-    /// [`OutOfRange`](mmgp_base::error::Error::OutOfRange) where the machine does not have what one of
-    /// them strikes.
-    pub fn inject(&self, faults: &[Disturbance]) -> Result<()> {
-        faults.iter().try_for_each(|fault| fault.check(self.machine.layout))?;
-        self.disturbances().inject(faults);
-        self.eib.keep_adjusting();
-        Ok(())
-    }
-
-    pub(crate) fn disturbances(&self) -> &Rc<Disturbances> {
-        self.eib.disturbances()
-    }
-
-    /// What became of each fault that was injected.
-    pub fn strikes(&self) -> Vec<Strike> {
-        self.disturbances().strikes()
-    }
-
     /// Whether what off-loads compute may come first and their times afterwards: where kernels are
-    /// timed once for each shape, no faults are injected, and nobody wants it [step by
-    /// step](Self::step_by_step). A hazard is then reported with the instants at which the off-loads
-    /// begin.
+    /// timed once for each shape, and nobody wants it [step by step](Self::step_by_step). A hazard is then
+    /// reported with the instants at which the off-loads begin.
     pub fn is_functional_first(&self) -> bool {
-        self.timing == KernelTiming::Cached && !self.step_by_step && !self.disturbances().any()
+        self.timing == KernelTiming::Cached && !self.step_by_step
     }
 
     /// Whether off-loads need compute nothing of which another run knows the results: where nobody
@@ -288,11 +263,8 @@ impl Blade {
         match self.fault.take() {
             Some(fault) => Err(fault),
             None => {
-                let end = ended.map_err(|error| self.disturbances().explain(error))?;
-                // Whoever was stopped can wait for nothing.
-                if !self.disturbances().any() {
-                    self.detector.core().finish()?;
-                }
+                let end = ended?;
+                self.detector.core().finish()?;
                 Ok(end)
             }
         }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::channel::Channels;
 use crate::decrementer::Timebase;
-use crate::disturbance::{Disturbances, Pulse};
 use crate::eib::Eib;
 use crate::fault::Fault;
 use crate::hazard::{Core, Detector};
@@ -24,7 +23,6 @@ pub(crate) struct Board {
     /// By SPE.
     pub meters: Vec<Rc<Meter>>,
     pub fault: Fault,
-    pub disturbances: Rc<Disturbances>,
     pub trace: Tracer,
 }
 
@@ -37,12 +35,8 @@ impl Board {
         (fault, trace, hazards): (&Fault, &Tracer, &Rc<Core>),
     ) -> Self {
         let spes = 0..machine.layout.spes();
-        let disturbances = Rc::clone(eib.disturbances());
         let detector = hazards.blade(eib.memory().local_stores());
-        let channels = |spe| {
-            let pulse = Pulse::new(sim, &disturbances, spe);
-            Channels::new(&pulse, machine, timebase, &detector.of(spe))
-        };
+        let channels = |spe| Channels::new((sim, spe), machine, timebase, &detector.of(spe));
         let channels: Rc<[Channels]> = spes.map(channels).collect();
         let listeners = channels.iter().map(|channels| channels.events.clone());
         eib.memory().lock_lines().listen(listeners);
@@ -55,13 +49,7 @@ impl Board {
             channels,
             detector,
             fault: fault.clone(),
-            disturbances,
             trace: trace.clone(),
         }
-    }
-
-    /// The time of an SPU.
-    pub fn pulse(&self, spe: u32) -> Pulse {
-        Pulse::new(&self.sim, &self.disturbances, spe)
     }
 }

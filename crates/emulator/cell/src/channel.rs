@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::decrementer::{Decrementer, Timebase};
-use super::disturbance::{Access, Pulse};
+use super::decrementer::{ChannelAccess, Decrementer, Timebase};
 use super::event::EventFacility;
 use super::hazard::Detector;
 use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
 use super::signal::{Signal, SignalRegister};
 use mmgp_machine::Machine;
-use mmgp_sim::Watch;
+use mmgp_sim::{Sim, Watch};
 use mmgp_spu::local_store::LocalAddress;
 
 /// Mailboxes, signal notification, decrementer and events of one SPU, and what others have put into
@@ -46,26 +45,24 @@ impl Arrivals {
 
 impl Channels {
     /// The channels of an SPE at rest.
-    pub fn new(pulse: &Pulse, machine: &Machine, timebase: Timebase, detector: &Detector) -> Self {
-        let sim = pulse.sim();
-        let access = &Access::new(pulse, machine.spu.channel.at(machine.clock));
+    pub fn new(
+        (sim, spe): (&Sim, u32),
+        machine: &Machine,
+        timebase: Timebase,
+        detector: &Detector,
+    ) -> Self {
+        let access = &ChannelAccess::new(sim, machine.spu.channel.at(machine.clock));
         let sizes = &machine.mfc;
-        let decrementer = Decrementer::new(sim, timebase, access);
-        let events = EventFacility::new(sim, access, &decrementer);
+        let decrementer = Decrementer::new(timebase, access);
+        let events = EventFacility::new(access, &decrementer);
         let outbound =
-            |entries, kind| OutboundMailbox::new((sim, access), entries, kind, &events, detector);
+            |entries, kind| OutboundMailbox::new((access, spe), entries, kind, &events, detector);
         Self {
-            inbound_mailbox: InboundMailbox::new(
-                sim,
-                access,
-                sizes.inbound_mailbox,
-                &events,
-                detector,
-            ),
+            inbound_mailbox: InboundMailbox::new(access, sizes.inbound_mailbox, &events, detector),
             outbound_mailbox: outbound(sizes.outbound_mailbox, Outbound::Polled),
             interrupt_mailbox: outbound(sizes.interrupt_mailbox, Outbound::Interrupt),
             signals: Signal::ALL
-                .map(|signal| SignalRegister::new(sim, access, signal, &events, detector)),
+                .map(|signal| SignalRegister::new(access, signal, &events, detector)),
             decrementer,
             events,
             arrivals: Watch::new(sim, "a put of another SPE", Arrivals::default()),

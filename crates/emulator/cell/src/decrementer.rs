@@ -3,9 +3,27 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::disturbance::Access;
 use mmgp_base::units::{Hertz, Seconds, SimSpan, SimTime};
 use mmgp_sim::Sim;
+
+/// The time that a channel command takes of an SPU.
+#[derive(Clone)]
+pub(super) struct ChannelAccess {
+    pub sim: Sim,
+    span: SimSpan,
+}
+
+impl ChannelAccess {
+    /// Channel commands of that length.
+    pub fn new(sim: &Sim, span: SimSpan) -> Self {
+        Self { sim: sim.clone(), span }
+    }
+
+    /// Lets the time of a command go by.
+    pub async fn pass(&self) {
+        self.sim.sleep(self.span).await;
+    }
+}
 
 /// The clock by which programs take the time: a count of ticks at a fixed rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,9 +68,8 @@ pub struct Decrementer {
 }
 
 struct Shared {
-    sim: Sim,
     timebase: Timebase,
-    access: Access,
+    access: ChannelAccess,
     started: Cell<Option<Start>>,
 }
 
@@ -67,18 +84,16 @@ struct Start {
 
 impl Decrementer {
     /// A decrementer that stands still; `access` is the time of a channel access.
-    pub(super) fn new(sim: &Sim, timebase: Timebase, access: &Access) -> Self {
+    pub(super) fn new(timebase: Timebase, access: &ChannelAccess) -> Self {
         let started = Cell::default();
-        Self {
-            shared: Rc::new(Shared { sim: sim.clone(), timebase, access: access.clone(), started }),
-        }
+        Self { shared: Rc::new(Shared { timebase, access: access.clone(), started }) }
     }
 
     /// Starts it from `value`.
     pub async fn write(&self, value: u32) {
         let own = &*self.shared;
         own.access.pass().await;
-        let at = own.timebase.at(own.sim.now());
+        let at = own.timebase.at(own.access.sim.now());
         // A value that is negative already goes from zero to minus one only after going all the
         // way down.
         let event = Some(own.timebase.reaches(at + u64::from(value) + 1));
@@ -90,7 +105,7 @@ impl Decrementer {
         let own = &*self.shared;
         own.access.pass().await;
         own.started.get().map_or(0, |start| {
-            let elapsed = own.timebase.at(own.sim.now()) - start.at;
+            let elapsed = own.timebase.at(own.access.sim.now()) - start.at;
             start.value.wrapping_sub(elapsed as u32)
         })
     }
@@ -105,7 +120,7 @@ impl Decrementer {
     pub(super) fn take_event(&self) -> bool {
         let own = &*self.shared;
         let Some(start) = own.started.get() else { return false };
-        let has_come = start.event.is_some_and(|due| due <= own.sim.now());
+        let has_come = start.event.is_some_and(|due| due <= own.access.sim.now());
         if has_come {
             own.started.set(Some(Start { event: None, ..start }));
         }
@@ -122,8 +137,7 @@ mod tests {
         let sim = Sim::new();
         // A tick in 100 ns; a channel access takes no time.
         let timebase = Timebase::new(Hertz(1e7), 0.0);
-        let decrementer =
-            Decrementer::new(&sim, timebase, &Access::undisturbed(&sim, 0, SimSpan::ZERO));
+        let decrementer = Decrementer::new(timebase, &ChannelAccess::new(&sim, SimSpan::ZERO));
         let clock = sim.clone();
         sim.spawn("SPE 0", async move {
             assert_eq!(decrementer.read().await, 0);

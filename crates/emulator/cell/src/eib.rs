@@ -23,7 +23,6 @@
 //! between the Cells. With more than two Cells each is reached over one link, from all others.
 
 mod arbiter;
-mod disturbed;
 mod rings;
 mod route;
 #[cfg(test)]
@@ -33,12 +32,11 @@ mod window;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::disturbance::{Disturbances, Rate};
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
-use mmgp_sim::{Flows, Pool, Sim, Watch};
+use mmgp_sim::{Flows, Pool, Sim};
 use rings::{Passage, Rings};
 use route::Buses;
 use window::{Pace, Window};
@@ -70,11 +68,6 @@ pub struct Eib {
     /// Lines that have passed each local store.
     local_store_lines: Vec<Cell<u64>>,
     delays: Delays,
-    disturbances: Rc<Disturbances>,
-    /// The part of its rate that memory has now.
-    memory_rate: Cell<Rate>,
-    /// Flows from and to memory, counted where faults are injected.
-    of_memory: Watch<u64>,
 }
 
 /// Spans that depend on the two ends of a transfer.
@@ -109,9 +102,6 @@ impl Eib {
                 memory_round_trip: SimSpan::from_seconds(machine.eib.memory_round_trip),
                 link: SimSpan::from_seconds(machine.flexio.latency),
             },
-            disturbances: Rc::new(Disturbances::new(sim, machine.layout.spes())),
-            memory_rate: Cell::new(Rate::WHOLE),
-            of_memory: Watch::new(sim, "a use of memory", 0),
         }
     }
 
@@ -191,10 +181,10 @@ impl Eib {
         for unit in [from, to] {
             if let Unit::Memory { cell } = unit {
                 let now = self.sim.now();
-                let banks = &self.banks[cell as usize];
-                let cycle = self.bank_cycle(&banks.borrow());
-                let begins = (asked.unwrap_or(now).min(now), cycle);
-                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, begins);
+                let begins = asked.unwrap_or(now).min(now);
+                let mut banks = self.banks[cell as usize].borrow_mut();
+                let free = banks.occupy(far.0 / LINE, lines, begins);
+                drop(banks);
                 if free > now {
                     self.sim.sleep_until(free).await;
                 }
@@ -212,7 +202,7 @@ impl Eib {
         let flow = self.flows.begin(route.path(), cap, bytes);
         let passage = Passage { flow, cap, legs: route.legs, is_home: route.is_home };
         self.rings.borrow_mut().enter(&self.flows, passage);
-        self.end_of(flow, [from, to]).await;
+        self.flows.end(flow).await;
         self.rings.borrow_mut().leave(&self.flows, flow);
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
         for (unit, address) in [(from, part.from), (to, part.to)] {

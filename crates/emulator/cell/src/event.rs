@@ -6,9 +6,8 @@
 
 use std::ops::BitOr;
 
-use super::decrementer::Decrementer;
-use super::disturbance::Access;
-use mmgp_sim::{Sim, Watch, first_of};
+use super::decrementer::{ChannelAccess, Decrementer};
+use mmgp_sim::{Watch, first_of};
 
 /// A set of events, as the bits of the event status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,8 +61,7 @@ impl BitOr for Events {
 /// The event facility of one SPU; clones refer to the same.
 #[derive(Clone)]
 pub struct EventFacility {
-    sim: Sim,
-    access: Access,
+    access: ChannelAccess,
     state: Watch<State>,
     decrementer: Decrementer,
 }
@@ -76,9 +74,9 @@ struct State {
 
 impl EventFacility {
     /// No event is pending or enabled; `access` is the time of a channel access.
-    pub(super) fn new(sim: &Sim, access: &Access, decrementer: &Decrementer) -> Self {
-        let state = Watch::new(sim, "an enabled event", State::default());
-        Self { sim: sim.clone(), access: access.clone(), state, decrementer: decrementer.clone() }
+    pub(super) fn new(access: &ChannelAccess, decrementer: &Decrementer) -> Self {
+        let state = Watch::new(&access.sim, "an enabled event", State::default());
+        Self { access: access.clone(), state, decrementer: decrementer.clone() }
     }
 
     /// Chooses the events that [`EventFacility::wait`] waits for.
@@ -96,7 +94,7 @@ impl EventFacility {
             let happened = self.state.wait_until(wanted);
             match due.filter(|_| enabled.contains(Events::DECREMENTER)) {
                 Some(due) => {
-                    first_of(happened, self.sim.sleep_until(due)).await;
+                    first_of(happened, self.access.sim.sleep_until(due)).await;
                 }
                 None => happened.await,
             }
@@ -147,14 +145,15 @@ mod tests {
     use super::super::decrementer::Timebase;
     use super::*;
     use mmgp_base::units::{Hertz, SimSpan, SimTime};
+    use mmgp_sim::Sim;
 
     /// A facility whose channel accesses take 10 ticks, with a decrementer at a tick in a microsecond.
     fn facility() -> (Sim, EventFacility, Decrementer) {
         let sim = Sim::new();
-        let access = &Access::undisturbed(&sim, 0, SimSpan::from_ticks(10));
+        let access = &ChannelAccess::new(&sim, SimSpan::from_ticks(10));
         let timebase = Timebase::new(Hertz(1e6), 0.0);
-        let decrementer = Decrementer::new(&sim, timebase, access);
-        (sim.clone(), EventFacility::new(&sim, access, &decrementer), decrementer)
+        let decrementer = Decrementer::new(timebase, access);
+        (sim.clone(), EventFacility::new(access, &decrementer), decrementer)
     }
 
     #[test]

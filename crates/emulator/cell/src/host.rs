@@ -9,7 +9,6 @@ mod waiting;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::disturbance::Disturbances;
 use super::fault::Fault;
 use super::hazard::Detector;
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
@@ -47,7 +46,6 @@ pub struct HostProcess {
     scheduler: Rc<Scheduler>,
     turn: Watch<Turn>,
     loading: Watch<Loading>,
-    disturbances: Rc<Disturbances>,
     /// The hardware thread on which it runs or ran last.
     thread: Cell<usize>,
     /// What it has touched since another address space was in use.
@@ -73,7 +71,6 @@ impl HostProcess {
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
             loading: blade.loading.clone(),
-            disturbances: Rc::clone(blade.disturbances()),
             turn: blade.scheduler.admit(rank, thread, affinity),
             thread: Cell::new(thread),
             translated: RefCell::default(),
@@ -212,9 +209,7 @@ impl HostProcess {
             let span = self.span(name);
             let how = Cell::new(Entry::Expired);
             let stopped = async { how.set(self.stopped().await) };
-            self.disturbances.begins();
             left = self.ppe().execute(left, stopped).await;
-            self.disturbances.ends();
             drop(span);
             self.recorder.host_busy(self.sim.now().since(start));
             if left > Seconds(0.0) {
@@ -356,7 +351,6 @@ impl HostProcess {
     /// Has the hardware thread that it was given; whether another process ran there before, in another
     /// address space.
     fn come_in(&self) -> bool {
-        self.disturbances.polls();
         let before = self.thread.get();
         let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
         self.thread.set(thread);

@@ -36,7 +36,6 @@ mod channel;
 pub mod context;
 pub mod counts;
 pub mod decrementer;
-mod disturbance;
 pub mod eib;
 pub mod element;
 pub mod event;
@@ -65,7 +64,6 @@ mod traffic;
 mod unit;
 
 pub use blade::Blade;
-pub use disturbance::{Disturbance, Strike};
 pub use fault::Fault;
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;

@@ -8,10 +8,10 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::disturbance::Access;
+use super::decrementer::ChannelAccess;
 use super::event::{EventFacility, Events};
 use super::hazard::{Detector, Mail};
-use mmgp_sim::{Reason, Sim, Watch};
+use mmgp_sim::{Reason, Watch};
 
 /// Words on their way to an SPU; clones refer to the same.
 #[derive(Clone)]
@@ -28,16 +28,10 @@ pub struct OutboundMailbox {
     available: Events,
 }
 
-/// A word in a mailbox, and whether whoever sleeps until there is one is told.
-struct Word {
-    value: u32,
-    is_told: bool,
-}
-
 struct Shared {
-    access: Access,
+    access: ChannelAccess,
     entries: usize,
-    words: Watch<VecDeque<Word>>,
+    words: Watch<VecDeque<u32>>,
     events: EventFacility,
     detector: Detector,
     mail: Mail,
@@ -45,8 +39,7 @@ struct Shared {
 
 impl Shared {
     fn new(
-        sim: &Sim,
-        access: &Access,
+        access: &ChannelAccess,
         entries: u32,
         (name, mail): (&str, Mail),
         events: &EventFacility,
@@ -55,7 +48,7 @@ impl Shared {
         Self {
             access: access.clone(),
             entries: entries as usize,
-            words: Watch::new(sim, name, VecDeque::new()),
+            words: Watch::new(&access.sim, name, VecDeque::new()),
             events: events.clone(),
             detector: detector.clone(),
             mail,
@@ -65,14 +58,13 @@ impl Shared {
 
 impl InboundMailbox {
     pub(super) fn new(
-        sim: &Sim,
-        access: &Access,
+        access: &ChannelAccess,
         entries: u32,
         events: &EventFacility,
         detector: &Detector,
     ) -> Self {
         let name = ("its inbound mailbox", Mail::Inbound);
-        let shared = Shared::new(sim, access, entries, name, events, detector);
+        let shared = Shared::new(access, entries, name, events, detector);
         Self { shared: Rc::new(shared) }
     }
 
@@ -84,7 +76,7 @@ impl InboundMailbox {
             own.access.pass().await;
             if let Some(word) = own.words.update(VecDeque::pop_front) {
                 own.detector.fetched(own.mail);
-                return word.value;
+                return word;
             }
         }
     }
@@ -105,7 +97,7 @@ impl InboundMailbox {
             if is_full {
                 words.pop_back();
             }
-            words.push_back(Word { value: word, is_told: true });
+            words.push_back(word);
         });
         own.events.raise(Events::INBOUND_MAILBOX);
     }
@@ -122,13 +114,12 @@ pub(super) enum Outbound {
 
 impl OutboundMailbox {
     pub(super) fn new(
-        (sim, access): (&Sim, &Access),
+        (access, spe): (&ChannelAccess, u32),
         entries: u32,
         kind: Outbound,
         events: &EventFacility,
         detector: &Detector,
     ) -> Self {
-        let spe = access.pulse().spe();
         let (name, mail, available) = match kind {
             Outbound::Polled => {
                 ("outbound mailbox", Mail::Outbound, Events::OUTBOUND_MAILBOX_AVAILABLE)
@@ -139,8 +130,8 @@ impl OutboundMailbox {
             }
         };
         let its = format!("its {name}");
-        let shared = Shared::new(sim, access, entries, (&its, mail), events, detector);
-        let arrival = sim.reason(&format!("the {name} of SPE {spe}"));
+        let shared = Shared::new(access, entries, (&its, mail), events, detector);
+        let arrival = access.sim.reason(&format!("the {name} of SPE {spe}"));
         Self { shared: Rc::new(shared), arrival, available }
     }
 
@@ -150,13 +141,7 @@ impl OutboundMailbox {
         own.words.wait_until(|words| words.len() < own.entries).await;
         own.access.pass().await;
         own.detector.posted(own.mail, false);
-        let is_told = !self.interrupts() || !own.access.pulse().loses_interrupt();
-        own.words.update(|words| words.push_back(Word { value: word, is_told }));
-    }
-
-    /// Whether its words raise an interrupt.
-    fn interrupts(&self) -> bool {
-        self.available == Events::INTERRUPT_MAILBOX_AVAILABLE
+        own.words.update(|words| words.push_back(word));
     }
 
     /// Takes a word from outside, if there is one.
@@ -164,14 +149,13 @@ impl OutboundMailbox {
         let word = self.shared.words.update(VecDeque::pop_front)?;
         self.shared.detector.fetched(self.shared.mail);
         self.shared.events.raise(self.available);
-        Some(word.value)
+        Some(word)
     }
 
     /// Waits from outside until there is a word: what the interrupt of an interrupt mailbox stands
     /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
     pub async fn arrival(&self) {
-        let told = |words: &VecDeque<Word>| words.iter().any(|word| word.is_told);
-        self.shared.words.wait_for(self.arrival, told).await;
+        self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
     }
 }
 
@@ -180,19 +164,19 @@ mod tests {
     use super::super::decrementer::{Decrementer, Timebase};
     use super::*;
     use mmgp_base::units::{Hertz, SimSpan};
+    use mmgp_sim::Sim;
 
     const ACCESS: SimSpan = SimSpan::from_ticks(10);
 
     fn bench() -> (Sim, InboundMailbox, OutboundMailbox, EventFacility) {
         let sim = Sim::new();
-        let access = &Access::undisturbed(&sim, 3, ACCESS);
-        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
-        let events = EventFacility::new(&sim, access, &decrementer);
+        let access = &ChannelAccess::new(&sim, ACCESS);
+        let decrementer = Decrementer::new(Timebase::new(Hertz(1e6), 0.0), access);
+        let events = EventFacility::new(access, &decrementer);
         let stores: [_; 4] = std::array::from_fn(|_| Rc::default());
         let detector = super::super::hazard::Core::new(&sim).blade(&stores).of(3);
-        let inbound = InboundMailbox::new(&sim, access, 4, &events, &detector);
-        let outbound =
-            OutboundMailbox::new((&sim, access), 1, Outbound::Polled, &events, &detector);
+        let inbound = InboundMailbox::new(access, 4, &events, &detector);
+        let outbound = OutboundMailbox::new((access, 3), 1, Outbound::Polled, &events, &detector);
         (sim, inbound, outbound, events)
     }
 

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::disturbance::Access;
+use super::decrementer::ChannelAccess;
 use super::event::{EventFacility, Events};
 use super::hazard::Detector;
 use super::memory::{EffectiveAddress, Place};
-use mmgp_sim::{Sim, Watch};
+use mmgp_sim::Watch;
 
 /// Which of the two registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct SignalRegister {
 }
 
 struct Shared {
-    access: Access,
+    access: ChannelAccess,
     signal: Signal,
     mode: Cell<SignalMode>,
     /// What was written since the SPU last read it.
@@ -77,8 +77,7 @@ struct Shared {
 
 impl SignalRegister {
     pub(super) fn new(
-        sim: &Sim,
-        access: &Access,
+        access: &ChannelAccess,
         signal: Signal,
         events: &EventFacility,
         detector: &Detector,
@@ -91,7 +90,7 @@ impl SignalRegister {
             access: access.clone(),
             signal,
             mode: Cell::new(SignalMode::Overwrite),
-            value: Watch::new(sim, name, None),
+            value: Watch::new(&access.sim, name, None),
             events: events.clone(),
             detector: detector.clone(),
         };
@@ -138,15 +137,16 @@ mod tests {
     use super::super::decrementer::{Decrementer, Timebase};
     use super::*;
     use mmgp_base::units::{Hertz, SimSpan};
+    use mmgp_sim::Sim;
 
     fn register(mode: SignalMode) -> (Sim, SignalRegister) {
         let sim = Sim::new();
-        let access = &Access::undisturbed(&sim, 0, SimSpan::from_ticks(10));
-        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
-        let events = EventFacility::new(&sim, access, &decrementer);
+        let access = &ChannelAccess::new(&sim, SimSpan::from_ticks(10));
+        let decrementer = Decrementer::new(Timebase::new(Hertz(1e6), 0.0), access);
+        let events = EventFacility::new(access, &decrementer);
         let stores: [_; 1] = std::array::from_fn(|_| Rc::default());
         let detector = super::super::hazard::Core::new(&sim).blade(&stores);
-        let register = SignalRegister::new(&sim, access, Signal::One, &events, &detector);
+        let register = SignalRegister::new(access, Signal::One, &events, &detector);
         register.set_mode(mode);
         (sim, register)
     }

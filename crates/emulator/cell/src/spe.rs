@@ -14,7 +14,6 @@ use std::rc::Rc;
 use super::board::Board;
 use super::channel::{Arrivals, Channels};
 use super::decrementer::Decrementer;
-use super::disturbance::Pulse;
 use super::element::Loops;
 use super::event::EventFacility;
 use super::fault::Fault;
@@ -29,7 +28,7 @@ use super::signal::{Signal, SignalRegister};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Hertz, SimSpan};
+use mmgp_base::units::{Bytes, Cycles, Hertz};
 use mmgp_sim::{Reason, Sim};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword, Watch};
@@ -53,7 +52,6 @@ pub struct Spe {
     channels: Rc<[Channels]>,
     detector: Detector,
     pub(super) meter: Rc<Meter>,
-    pulse: Pulse,
     fault: Fault,
     /// What happened when, for a viewer.
     pub trace: Tracer,
@@ -73,7 +71,6 @@ impl Spe {
             channels: Rc::clone(&board.channels),
             detector,
             meter: Rc::clone(&board.meters[index as usize]),
-            pulse: board.pulse(index),
             fault: board.fault.clone(),
             trace: board.trace.clone(),
         }
@@ -285,15 +282,8 @@ impl Spe {
         self.pass(cycles).await;
     }
 
-    /// Interrupts the host: ends when it knows, after that time, or never where a fault is injected that
-    /// loses it.
-    pub async fn interrupt(&self, time: SimSpan) {
-        self.sim.sleep(time).await;
-        self.pulse.interrupt().await;
-    }
-
     async fn pass(&self, cycles: Cycles) {
-        self.pulse.pass(cycles.at(self.clock)).await;
+        self.sim.sleep(cycles.at(self.clock)).await;
     }
 
     /// Words from the host and other SPEs to the SPU.

@@ -67,6 +67,6 @@ impl Policy for Callback {
 
     fn tell<'a>(&'a self, _: Completion, spe: &'a Spe, machine: &'a Machine) -> Option<Steps<'a>> {
         let interrupt = SimSpan::from_seconds(machine.linux.interrupt);
-        Some(Box::pin(spe.interrupt(interrupt)))
+        Some(Box::pin(spe.sim.sleep(interrupt)))
     }
 }

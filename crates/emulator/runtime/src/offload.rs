@@ -263,10 +263,8 @@ impl Process {
         let calls = slots.of(lease, numbers);
         match slots.signalling.get() {
             Signalling::Memory => {
-                let stops = calls
-                    .map(|(slot, &number)| ((slot.stopped.clone(), number), Some(slot.spe.index)));
-                let (stops, spes) = stops.unzip();
-                policy.wait(self, &Pending::new(stops, spes, continuation)).await;
+                let stops = calls.map(|(slot, &number)| (slot.stopped.clone(), number)).collect();
+                policy.wait(self, &Pending::new(stops, continuation)).await;
             }
             Signalling::Mailbox => {
                 for (slot, _) in calls {

@@ -220,18 +220,12 @@ pub enum Continuation {
 /// What a process waits for: flags that only ever grow, and what each must have come to.
 pub struct Pending {
     flags: Vec<(Watch<u64>, u64)>,
-    /// Which SPE's interrupt tells of each of them, where it is one's.
-    spes: Vec<Option<u32>>,
     continuation: Continuation,
 }
 
 impl Pending {
-    pub(crate) fn new(
-        flags: Vec<(Watch<u64>, u64)>,
-        spes: Vec<Option<u32>>,
-        continuation: Continuation,
-    ) -> Self {
-        Self { flags, spes, continuation }
+    pub(crate) fn new(flags: Vec<(Watch<u64>, u64)>, continuation: Continuation) -> Self {
+        Self { flags, continuation }
     }
 
     /// Who can do what follows.
@@ -286,9 +280,9 @@ impl Pending {
 
     /// The process sleeps in the kernel until interrupts have told that it is complete.
     pub async fn sleep_until_interrupts(&self, process: &HostProcess) {
-        for ((flag, wanted), &spe) in self.flags.iter().zip(&self.spes) {
+        for (flag, wanted) in &self.flags {
             if flag.read(|flag| flag < wanted) {
-                process.sleep_until_interrupt(spe, flag, |flag| flag >= wanted).await;
+                process.sleep_until_interrupt(flag, |flag| flag >= wanted).await;
             }
         }
     }

@@ -165,7 +165,7 @@ impl Process {
                 Decision::Wait => {
                     let _wait = self.trace.span(self.track(), Category::Wait, "an idle SPE");
                     let flag = (busy.returned().clone(), returned + 1);
-                    let more = Pending::new(vec![flag], vec![None], Continuation::Anybody);
+                    let more = Pending::new(vec![flag], Continuation::Anybody);
                     policy.wait_for_lease(&self.host, &more).await;
                 }
             }

@@ -108,11 +108,6 @@ impl Flows {
         self.shared.state.borrow().progress[flow.0].rate
     }
 
-    /// Gives a capacity another limit from now on, positive.
-    pub fn resize(&self, capacity: Capacity, limit: f64) {
-        self.shared.resize(capacity, limit);
-    }
-
     /// Gives flows that are under way other caps from now on, all at once.
     pub fn limit(&self, caps: &[(Flow, f64)]) {
         self.shared.limit(caps);
@@ -161,16 +156,6 @@ impl Shared {
         let state = &mut *state;
         state.network.limit(caps.iter().map(|&(flow, cap)| (flow.0, cap)));
         state.reshare(now);
-        self.appoint_first(state);
-    }
-
-    fn resize(&self, capacity: Capacity, limit: f64) {
-        let (now, mut state) = (self.sim.now(), self.state.borrow_mut());
-        let state = &mut *state;
-        state.network.resize(capacity, limit);
-        if state.network.is_disturbed() {
-            state.reshare(now);
-        }
         self.appoint_first(state);
     }
 

@@ -2,7 +2,7 @@
 
 mod watch;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::target::{Layout, Measured, Target};
 use super::{memory, micro, profile};
@@ -12,7 +12,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::table::MicroBenchmarks;
 use mmgp_base::table::records::Profile;
-use mmgp_cell::{Blade, Disturbance, KernelTiming, Progress};
+use mmgp_cell::{Blade, KernelTiming, Progress};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Policy, Runtime, policy_named};
 pub use watch::Watch;
@@ -27,23 +27,13 @@ pub struct Emulated {
     schedulers: Schedulers,
     scheduler: String,
     watch: Option<Arc<Watch>>,
-    faults: Vec<Disturbance>,
-    /// Which of them have held up somebody in some run, of whichever clone.
-    felt: Arc<Mutex<Vec<bool>>>,
 }
 
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
         let scheduler = Edtlp::default().name().into();
-        Self {
-            machine,
-            schedulers: policy_named,
-            scheduler,
-            watch: None,
-            faults: Vec::new(),
-            felt: Arc::default(),
-        }
+        Self { machine, schedulers: policy_named, scheduler, watch: None }
     }
 
     /// The same with other schedulers to choose from than those that come with the run-time system.
@@ -61,35 +51,6 @@ impl Emulated {
         Ok(Self { scheduler: scheduler.into(), ..self })
     }
 
-    /// The same, with these faults injected into every run of a program.
-    ///
-    /// # Errors
-    /// [`OutOfRange`](mmgp_base::Error::OutOfRange) where the machine does not have what one of them strikes.
-    pub fn disturbed(self, faults: &[Disturbance]) -> Result<Self> {
-        faults.iter().try_for_each(|fault| fault.check(self.machine.layout))?;
-        let felt = Arc::new(Mutex::new(vec![false; faults.len()]));
-        Ok(Self { faults: faults.to_vec(), felt, ..self })
-    }
-
-    /// The faults that have held up nobody in any run so far.
-    pub fn unfelt(&self) -> Vec<&Disturbance> {
-        let felt = self.felt.lock().unwrap_or_else(PoisonError::into_inner);
-        self.faults.iter().zip(&*felt).filter(|(_, felt)| !**felt).map(|(fault, _)| fault).collect()
-    }
-
-    /// Notes who was held up in a run.
-    fn note(&self, on: &Runtime) {
-        let mut felt = self.felt.lock().unwrap_or_else(PoisonError::into_inner);
-        for (felt, strike) in felt.iter_mut().zip(on.blade().strikes()) {
-            *felt |= strike.met.is_some();
-        }
-    }
-
-    /// Whether faults are injected.
-    pub fn is_disturbed(&self) -> bool {
-        !self.faults.is_empty()
-    }
-
     /// The same, with a part of a run watched when its turn comes.
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
@@ -103,7 +64,6 @@ impl Emulated {
 
     /// A blade at rest under the scheduler.
     fn at_rest(&self, blade: Blade) -> Result<Runtime> {
-        blade.inject(&self.faults)?;
         Ok(Runtime::new(blade, (self.schedulers)(&self.scheduler)?))
     }
 
@@ -128,12 +88,7 @@ impl Target for Emulated {
     fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
         match &self.watch {
             Some(watch) if watch.is_of(mapping) => watch.run(self, workload),
-            _ => {
-                let on = self.at_rest(self.blade())?;
-                let ran = workload.run(&on, mapping);
-                self.note(&on);
-                ran
-            }
+            _ => workload.run(&self.at_rest(self.blade())?, mapping),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One program under several schedulers, by numbers of workers and of tasks.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::Shard;
 use super::threads::on_threads;
@@ -94,20 +94,6 @@ pub struct Comparison<'a> {
     programs: Programs,
     seed: u64,
     threads: usize,
-    deadlocks: Mutex<Vec<Deadlock>>,
-}
-
-/// A run that does not end, with faults injected: a result, of which there is no row.
-#[derive(Debug, Clone)]
-pub struct Deadlock {
-    /// The scheduler.
-    pub scheduler: String,
-    /// Host processes.
-    pub workers: u32,
-    /// Independent tasks.
-    pub tasks: u32,
-    /// Who waits for what.
-    pub why: String,
 }
 
 /// What runs.
@@ -150,14 +136,7 @@ impl<'a> Comparison<'a> {
         threads: usize,
     ) -> Result<Self> {
         plan.check(target, &*program)?;
-        Ok(Self {
-            target,
-            plan,
-            programs: Programs::new(program, plan),
-            seed,
-            threads,
-            deadlocks: Mutex::default(),
-        })
+        Ok(Self { target, plan, programs: Programs::new(program, plan), seed, threads })
     }
 
     /// The number of runs that are not among rows that are known already.
@@ -165,12 +144,7 @@ impl<'a> Comparison<'a> {
         self.plan.cells().iter().filter(|cell| self.row_of(cell, known).is_none()).count()
     }
 
-    /// The runs that have not ended, so far.
-    pub fn deadlocks(&self) -> Vec<Deadlock> {
-        self.deadlocks.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// All rows, by scheduler, workers and tasks; none of a deadlock under faults that are injected. Those that are known, of the same program on the same
+    /// All rows, by scheduler, workers and tasks. Those that are known, of the same program on the same
     /// machine, are not run again; `finished` is called with each of the others, from any thread.
     ///
     /// # Errors
@@ -180,32 +154,15 @@ impl<'a> Comparison<'a> {
         known: &[Scheduled],
         finished: &(dyn Fn(&Scheduled) -> Result<()> + Sync),
     ) -> Result<Vec<Scheduled>> {
-        let rows = on_threads(&self.plan.cells(), self.threads, &|cell| {
+        on_threads(&self.plan.cells(), self.threads, &|cell| {
             if let Some(row) = self.row_of(cell, known) {
-                return Ok(Some(row.clone()));
+                return Ok(row.clone());
             }
             let target = self.target.clone().under(cell.scheduler)?;
-            let row = match self.run(&target, cell) {
-                Err(why @ Error::Deadlock { .. }) if target.is_disturbed() => {
-                    self.note(cell, why.to_string());
-                    return Ok(None);
-                }
-                ran => row(cell, self.seed, &ran?),
-            };
+            let row = row(cell, self.seed, &self.run(&target, cell)?);
             finished(&row)?;
-            Ok(Some(row))
-        });
-        Ok(rows?.into_iter().flatten().collect())
-    }
-
-    fn note(&self, cell: &Cell<'_>, why: String) {
-        let (scheduler, workers, tasks) = (cell.scheduler.into(), cell.workers, cell.tasks);
-        let mut deadlocks = self.deadlocks.lock().unwrap_or_else(PoisonError::into_inner);
-        deadlocks.push(Deadlock { scheduler, workers, tasks, why });
-        deadlocks.sort_by(|one, other| {
-            let key = |it: &Deadlock| (it.workers, it.tasks, it.scheduler.clone());
-            key(one).cmp(&key(other))
-        });
+            Ok(row)
+        })
     }
 
     /// The row of a run, where it is known.

@@ -84,16 +84,6 @@ impl Buses {
         Self { cells, order, layout: machine.layout, rates }
     }
 
-    /// What the controllers of all memories pass at their whole rate, capacity by capacity.
-    pub fn of_memory(&self) -> impl Iterator<Item = (Capacity, f64)> + '_ {
-        let Rates { read, write, .. } = self.rates;
-        self.cells.iter().flat_map(move |bus| {
-            let limits = [(Some(bus.controller), read.max(write)), (bus.reads, read)];
-            let limits = limits.into_iter().chain([(bus.writes, write)]);
-            limits.filter_map(|(capacity, limit)| Some((capacity?, limit)))
-        })
-    }
-
     /// The way from one unit to another, of which one is an SPE.
     pub fn route(&self, from: Unit, to: Unit) -> Route {
         let mut route = Route {

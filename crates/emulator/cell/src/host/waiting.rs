@@ -193,21 +193,13 @@ impl HostProcess {
     /// has written its interrupt mailbox; then the scheduler decides when the process runs.
     ///
     /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
-    pub async fn sleep_until_interrupt<T>(
-        &self,
-        spe: Option<u32>,
-        watch: &Watch<T>,
-        wanted: impl FnMut(&T) -> bool,
-    ) {
+    pub async fn sleep_until_interrupt<T>(&self, watch: &Watch<T>, wanted: impl FnMut(&T) -> bool) {
         let span = self.span("system call");
         self.stall(self.machine.linux.system_call).await;
         drop(span);
         self.release();
         let sleep = self.trace.span(self.track(), Category::Wait, "interrupt");
         watch.wait_until(wanted).await;
-        if let Some(spe) = spe {
-            self.disturbances.interrupt(spe).await;
-        }
         self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
         drop(sleep);
         self.resume().await;

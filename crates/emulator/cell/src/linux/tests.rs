@@ -237,7 +237,7 @@ fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
     let (process, reader, sim) = (blade.host_process(0), mail.clone(), blade.sim.clone());
     blade.sim.spawn("reader", async move {
         process.resume().await;
-        process.sleep_until_interrupt(Some(0), &reader, |&mail| mail > 0).await;
+        process.sleep_until_interrupt(&reader, |&mail| mail > 0).await;
         // Written at 7 ms, and 1 ms to come through.
         assert_eq!(process.sim.now().seconds(), Seconds(8e-3));
         process.release();

@@ -27,14 +27,9 @@ impl Banks {
         self.free.iter().copied().max().unwrap_or(SimTime::ZERO)
     }
 
-    /// For how long a bank is busy with an access.
-    pub const fn cycle(&self) -> SimSpan {
-        self.cycle
-    }
-
     /// Enters an access to `lines` lines from the one numbered `first` on, each of which keeps its bank
-    /// busy for a cycle of that length, and tells when the last of its banks can begin with it.
-    pub fn occupy(&mut self, first: u64, lines: u64, (now, cycle): (SimTime, SimSpan)) -> SimTime {
+    /// busy for a cycle, and tells when the last of its banks can begin with it.
+    pub fn occupy(&mut self, first: u64, lines: u64, now: SimTime) -> SimTime {
         let banks = self.free.len() as u64;
         if lines >= banks {
             return now;
@@ -44,7 +39,7 @@ impl Banks {
         let (before, from) = self.free.split_at_mut((first % banks) as usize);
         for free in from.iter_mut().chain(before).take(lines as usize) {
             let begin = (*free).max(now);
-            *free = begin + cycle;
+            *free = begin + self.cycle;
             begins = begins.max(begin);
         }
         begins
@@ -63,16 +58,15 @@ mod tests {
     #[test]
     fn an_access_waits_for_its_own_banks_only() {
         let mut banks = Banks::new(&mmgp_machine::Banks { count: 4, cycle: Seconds(50e-9) });
-        let at_usual = |nanoseconds| (at(nanoseconds), SimSpan::from_ticks(50_000_000));
-        assert_eq!(banks.occupy(0, 1, at_usual(0)), at(0));
-        assert_eq!(banks.occupy(1, 1, at_usual(0)), at(0));
+        assert_eq!(banks.occupy(0, 1, at(0)), at(0));
+        assert_eq!(banks.occupy(1, 1, at(0)), at(0));
         // Bank 0 again: its cycle of 50 ns; and once more.
-        assert_eq!(banks.occupy(4, 1, at_usual(10)), at(50));
-        assert_eq!(banks.occupy(8, 1, at_usual(10)), at(100));
+        assert_eq!(banks.occupy(4, 1, at(10)), at(50));
+        assert_eq!(banks.occupy(8, 1, at(10)), at(100));
         // Banks 3 and 0: the later one decides.
-        assert_eq!(banks.occupy(3, 2, at_usual(20)), at(150));
-        assert_eq!(banks.occupy(7, 1, at_usual(20)), at(70));
+        assert_eq!(banks.occupy(3, 2, at(20)), at(150));
+        assert_eq!(banks.occupy(7, 1, at(20)), at(70));
         // All banks: nobody waits.
-        assert_eq!(banks.occupy(0, 4, at_usual(20)), at(20));
+        assert_eq!(banks.occupy(0, 4, at(20)), at(20));
     }
 }

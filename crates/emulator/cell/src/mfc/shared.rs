@@ -11,7 +11,6 @@ use super::queue::Queue;
 use super::rules::Rules;
 use crate::board::Board;
 use crate::channel::Channels;
-use crate::disturbance::Pulse;
 use crate::eib::Eib;
 use crate::fault::Fault;
 use crate::hazard::{Detector, Origin};
@@ -42,7 +41,6 @@ pub(super) struct Shared {
     pub stalled_lists: RefCell<Vec<(u8, Begun)>>,
     pub commands: Cell<u64>,
     pub meter: Rc<Meter>,
-    pulse: Pulse,
     pub trace: Tracer,
     pub issue: SimSpan,
     pub access: SimSpan,
@@ -81,7 +79,6 @@ impl Shared {
             stalled_lists: RefCell::default(),
             commands: Cell::new(0),
             meter: Rc::clone(&board.meters[spe as usize]),
-            pulse: board.pulse(spe),
             trace: board.trace.clone(),
             issue: cycles(sizes.issue),
             access: cycles(machine.spu.channel),
@@ -127,7 +124,7 @@ impl Shared {
     /// A channel command takes its time.
     pub async fn channel(&self, span: SimSpan) {
         self.meter.channel(self.sim.now(), span);
-        self.pulse.pass(span).await;
+        self.sim.sleep(span).await;
     }
 
     pub const fn queue(&self, origin: Origin) -> &Queue {

@@ -1,4 +1,3 @@
-mod faults;
 mod waits;
 
 use std::cell::RefCell;

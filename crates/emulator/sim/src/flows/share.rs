@@ -130,17 +130,6 @@ impl Network {
         }
     }
 
-    /// Gives a capacity another limit and notes whom that concerns.
-    pub fn resize(&mut self, capacity: Capacity, limit: f64) {
-        self.concerned.clear();
-        let usage = &mut self.capacities[capacity.index()];
-        let was_contended = usage.is_contended();
-        usage.limit = limit;
-        if was_contended || usage.is_contended() {
-            self.concerned.push(capacity);
-        }
-    }
-
     /// Whether the last change concerns anybody but the flow that came or went.
     pub fn is_disturbed(&self) -> bool {
         !self.concerned.is_empty()
