@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::link::{Link, Network, Stage, Station};
+use crate::placement::{Placement, Shape};
+use crate::wavefront::{Wavefront, seconds, ticks};
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::Bytes;
-
-use super::link::{Link, Network, Stage, Station};
-use super::outcome::Outcome;
-use super::placement::{Placement, Shape};
-use super::wavefront::{Wavefront, seconds, ticks};
+use mmgp_base::units::{Bytes, Seconds};
 
 /// A wavefront whose ranks are placed on a machine, with what their messages cost.
 #[derive(Debug, Clone)]
@@ -203,5 +201,123 @@ impl Cluster {
             }
         };
         (0..grid.ranks() as usize).map(of_rank).collect()
+    }
+}
+
+/// What happens between an iteration and the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Between {
+    /// Each rank goes on when it is done.
+    Nothing,
+    /// All wait for the last one, and then so long: the sums and maxima of all ranks
+    /// ([`Cluster::reduction`](crate::Cluster::reduction)).
+    Reductions(Seconds),
+}
+
+/// When iterations end, and what ranks did meanwhile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// When each iteration ends, counted from the start of the first: what happens between iterations
+    /// counts to the one before.
+    pub ends: Vec<Seconds>,
+    /// What each rank did, by its number.
+    pub ranks: Vec<Split>,
+}
+
+/// Into what the time of a rank splits, all iterations together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Split {
+    /// Computing blocks.
+    pub compute: Seconds,
+    /// In receives: waiting, and what the message takes.
+    pub receive: Seconds,
+    /// In sends, likewise.
+    pub send: Seconds,
+    /// Done, while others are not.
+    pub idle: Seconds,
+}
+
+impl Split {
+    /// All but computing.
+    pub fn wait(&self) -> Seconds {
+        self.receive + self.send + self.idle
+    }
+}
+
+impl Outcome {
+    /// The time of all iterations.
+    pub fn total(&self) -> Seconds {
+        self.ends.last().copied().unwrap_or(Seconds(0.0))
+    }
+
+    /// The time of the first iteration.
+    pub fn first(&self) -> Seconds {
+        self.ends.first().copied().unwrap_or(Seconds(0.0))
+    }
+
+    /// The time from the end of the last iteration but one to the end of the last; of a single iteration,
+    /// its own.
+    pub fn next(&self) -> Seconds {
+        match self.ends[..] {
+            [.., before, last] => last - before,
+            _ => self.first(),
+        }
+    }
+
+    /// The part of the ranks' time in which they compute.
+    pub fn busy(&self) -> f64 {
+        let compute: Seconds = self.ranks.iter().map(|split| split.compute).sum();
+        compute.0 / (self.total().0 * self.ranks.len() as f64)
+    }
+}
+
+/// Books of a run that is under way \[ticks\].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Books {
+    /// End of each iteration.
+    pub ends: Vec<f64>,
+    /// In receives, by rank.
+    pub received: Vec<f64>,
+    /// Done while others were not, by rank.
+    pub idle: Vec<f64>,
+}
+
+impl Books {
+    pub fn new(ranks: usize) -> Self {
+        Self { ends: Vec::new(), received: vec![0.0; ranks], idle: vec![0.0; ranks] }
+    }
+
+    /// Closes them, when ranks are done at `done` and have computed so long.
+    pub fn close(self, done: &[f64], compute: &[f64]) -> Outcome {
+        let end = self.ends.last().copied().unwrap_or(0.0);
+        let ranks = done.iter().zip(compute).zip(self.received.iter().zip(&self.idle));
+        let ranks = ranks.map(|((done, compute), (received, idle))| Split {
+            compute: seconds(*compute),
+            receive: seconds(*received),
+            send: seconds(done - compute - received - idle),
+            idle: seconds(idle + end - done),
+        });
+        Outcome { ranks: ranks.collect(), ends: self.ends.into_iter().map(seconds).collect() }
+    }
+}
+
+impl Cluster {
+    /// What a sum or a maximum of `bytes` over all ranks takes until every rank has it, from when the last
+    /// one is there: over a tree that follows the machine, up and down again.
+    ///
+    /// Among n parts of a whole (SPEs of a Cell, Cells of a blade, blades of a node, nodes of a unit,
+    /// units) a binomial tree has `ceil(log2 n)` messages one after the other, each an exchange whose
+    /// receiver waits. Up, a rank's next message comes from another rank, so a sender's `release` is
+    /// not waited for; down, a rank sends one message after the other, and its release is. Stations are taken to be free.
+    pub fn reduction(&self, bytes: Bytes) -> Seconds {
+        let levels = Link::ALL.into_iter().zip(self.in_use);
+        let times = levels.map(|(link, parts)| {
+            let exchange = self.network.exchange(link);
+            let (early, release) = (exchange.early.at(bytes), exchange.release.at(bytes));
+            let rounds = f64::from(parts.next_power_of_two().trailing_zeros());
+            // The last part is reached over as many messages, of which all but one wait for a release.
+            early * (2.0 * rounds) + release * (rounds - 1.0).max(0.0)
+        });
+        times.sum()
     }
 }

@@ -50,19 +50,14 @@
 //!    x.
 
 mod cluster;
-mod collective;
-mod curve;
 mod events;
 mod link;
-mod outcome;
 mod placement;
 mod recurrence;
 mod wavefront;
 
-pub use cluster::Cluster;
-pub use curve::Curve;
+pub use cluster::{Between, Cluster, Outcome, Split};
 pub use events::{Events, Queue};
-pub use link::{Exchange, Link, Network, Route, Stage, Station};
-pub use outcome::{Between, Outcome, Split};
+pub use link::{Curve, Exchange, Link, Network, Route, Stage, Station};
 pub use placement::{Placement, Shape, Tiles};
 pub use wavefront::{Blocks, Faces, Grid, Steps, Wavefront};

@@ -2,8 +2,8 @@
 
 use super::Cluster;
 use super::cluster::Cost;
-use super::outcome::{Between, Books, Outcome};
 use super::wavefront::{CORNERS, ticks};
+use crate::cluster::{Between, Books, Outcome};
 
 impl Cluster {
     /// Times so many iterations, of which there is at least one, by a recurrence over ranks in the order of

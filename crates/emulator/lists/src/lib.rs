@@ -20,12 +20,8 @@
 //! ```
 
 mod draw;
-mod heads;
 mod list;
-mod operation;
-mod outcome;
+mod ranking;
 
-pub use heads::{choose_heads, part};
 pub use list::{END, List, Order, Values};
-pub use operation::{Operation, rank_sequentially};
-pub use outcome::{checksum, imbalance};
+pub use ranking::{Operation, checksum, choose_heads, imbalance, part, rank_sequentially};

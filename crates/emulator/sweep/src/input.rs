@@ -6,8 +6,7 @@ use std::fmt;
 
 use mmgp_base::error::{Error, Result};
 
-use crate::problem::{Boundary, FixUps, Stop};
-use crate::quadrature::Quadrature;
+use crate::direction::Quadrature;
 
 /// The numbers of an input file under the names that the benchmark has for them, as they stand
 /// there. [`Input::new`] checks them.
@@ -283,4 +282,54 @@ impl fmt::Display for Input {
         writeln!(f, "{ibc} {jbc} {kbc}")?;
         writeln!(f, "{} {} {}", it.printing, it.acceleration, it.fix_ups)
     }
+}
+
+/// What stops the iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After so many iterations.
+    After(u32),
+    /// As soon as the error is at most this, or after [`Stop::MOST_ITERATIONS`].
+    Within(f64),
+}
+
+impl Stop {
+    /// Iterations after which an error that does not fall is given up.
+    pub const MOST_ITERATIONS: u32 = 10_000;
+
+    /// Whether an iteration, counted from 1, with this error is the last.
+    pub fn ends(self, iteration: u32, error: f64) -> bool {
+        match self {
+            Self::After(count) => iteration >= count,
+            Self::Within(_) => self.is_reached(error) || iteration >= Self::MOST_ITERATIONS,
+        }
+    }
+
+    /// Whether an error is what was asked for; always so where iterations were.
+    pub fn is_reached(self, error: f64) -> bool {
+        match self {
+            Self::After(_) => true,
+            Self::Within(most) => error <= most,
+        }
+    }
+}
+
+/// When negative outflows are set to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixUps {
+    /// In every iteration.
+    Always,
+    /// In none.
+    Never,
+    /// After so many iterations without.
+    After(u32),
+}
+
+/// What is beyond the low face of an axis. Beyond the high face there is always a vacuum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boundary {
+    /// Nothing comes back.
+    Vacuum,
+    /// What flows out comes back with the same cosines, but for the sign.
+    Reflective,
 }

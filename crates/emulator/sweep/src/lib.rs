@@ -24,25 +24,19 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
-mod decomposition;
 mod direction;
 mod input;
 mod line;
 mod problem;
-mod quadrature;
 mod solve;
-mod step;
 mod tile;
 
-pub use decomposition::{Decomposition, Part};
-pub use direction::{Direction, Octant, Sign};
-pub use input::{Fields, Input};
+pub use direction::{Angle, Direction, Octant, Quadrature, Sign};
+pub use input::{Boundary, Fields, FixUps, Input, Stop};
 pub use line::{FixUp, Line};
-pub use problem::{Boundary, CrossSections, FixUps, Problem, Stop};
-pub use quadrature::{Angle, Quadrature};
+pub use problem::{CrossSections, Place, Problem, Step};
 pub use solve::{Outcome, Progress, solve};
-pub use step::{Moments, Place, Step};
-pub use tile::{Tile, Totals};
+pub use tile::{Decomposition, Part, Tile, Totals};
 
 /// The axes i, j and k, as indices of what there is for each.
 pub const I: usize = 0;
@@ -53,6 +47,9 @@ pub const K: usize = 2;
 
 /// Moments of the flux that are kept: one, and one for each axis.
 pub const MOMENTS: usize = 4;
+
+/// phi_0 to phi_3, or q_0 to q_3, of a cell.
+pub type Moments = [f64; MOMENTS];
 
 #[cfg(test)]
 mod tests;

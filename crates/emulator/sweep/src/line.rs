@@ -1,8 +1,8 @@
 //! Cells one after the other: the arithmetic of a sweep.
 
 use crate::direction::{Direction, Sign};
-use crate::step::Moments;
-use crate::{I, J, K};
+
+use crate::{I, J, K, Moments};
 
 /// Whether negative outflows are set to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

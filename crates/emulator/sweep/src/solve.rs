@@ -2,12 +2,10 @@
 
 use mmgp_base::error::{Error, Result};
 
-use crate::decomposition::Decomposition;
 use crate::direction::Octant;
-use crate::problem::Problem;
-use crate::step::{Moments, Step};
-use crate::tile::{Tile, Totals};
-use crate::{I, J, K, MOMENTS};
+use crate::problem::{Problem, Step};
+use crate::tile::{Decomposition, Tile, Totals};
+use crate::{I, J, K, MOMENTS, Moments};
 
 /// What a solution is, and how it came about.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,12 @@
 //! The solution against the benchmark's printed values, and against what is known of it.
 
-mod benchmark;
-mod known;
+// The digits are the benchmark's.
+#![allow(clippy::excessive_precision)]
 
-use crate::{Decomposition, Fields, Input, Outcome, Problem, solve};
+use crate::{
+    Boundary, CrossSections, Decomposition, Fields, FixUps, I, Input, Moments, Outcome, Problem,
+    Stop, solve,
+};
 
 /// The numbers of the benchmark's smaller example.
 const INPUT_50: Fields = Fields {
@@ -34,4 +37,268 @@ fn solved(problem: &Problem, processes: [usize; 2]) -> Outcome {
 fn check_close(found: f64, expected: f64, relative: f64, what: &str) {
     let off = (found - expected).abs() / expected.abs();
     assert!(off <= relative, "{what}: {found:?}, expected {expected:?}, off by {off:e}");
+}
+
+const ERRORS: [f64; 12] = [
+    1.0,
+    1.775_129_752_629_006_63,
+    0.659_083_802_218_004_111,
+    0.305_348_671_948_976_524,
+    0.141_234_079_272_600_122,
+    0.062_789_646_139_528_268_5,
+    0.026_695_594_895_489_734_0,
+    0.019_956_304_230_268_728_8,
+    0.005_687_930_117_967_335_45,
+    0.001_854_127_563_340_398_97,
+    0.000_681_074_826_574_155_846,
+    0.000_261_752_203_210_804_436,
+];
+const FIX_UPS: [u64; 12] = [0, 0, 0, 0, 0, 0, 0, 12_000, 11_712, 11_664, 11_664, 11_664];
+const ABSORPTION: f64 = 3.343_417_464_828_590_37;
+const LEAKAGE: [f64; 3] =
+    [0.125_419_419_635_145_5, 0.125_419_419_635_145_5, 0.125_419_421_915_668_1];
+
+/// Ten significant digits.
+const DIGITS: f64 = 5e-11;
+
+fn check_printed(outcome: &Outcome) {
+    assert_eq!(outcome.iterations(), 12);
+    for (iteration, (&found, &printed)) in outcome.errors.iter().zip(&ERRORS).enumerate() {
+        check_close(found, printed, DIGITS, &format!("error {}", iteration + 1));
+    }
+    assert_eq!(outcome.fix_ups, FIX_UPS);
+    check_close(outcome.absorption, ABSORPTION, DIGITS, "absorption");
+    check_close(outcome.source, 4.096, 1e-14, "source");
+    for (axis, printed) in LEAKAGE.into_iter().enumerate() {
+        for found in outcome.leakage[axis] {
+            check_close(found, printed, DIGITS, &format!("leakage along axis {axis}"));
+        }
+    }
+    assert!((outcome.imbalance() - 6.6e-5).abs() < 0.05e-5, "{:e}", outcome.imbalance());
+    assert!(outcome.has_converged);
+}
+
+#[test]
+fn the_printed_values_come_out() {
+    check_printed(&solved(&problem(INPUT_50), [1, 1]));
+}
+
+#[test]
+fn every_decomposition_and_blocking_gives_the_same() {
+    let one = solved(&problem(INPUT_50), [2, 3]);
+    check_printed(&one);
+    for (processes, planes_of_block, angles_of_block) in
+        [([5, 10], 10, 3), ([1, 1], 7, 6), ([2, 3], 50, 2), ([3, 1], 1, 1)]
+    {
+        let fields = Fields { planes_of_block, angles_of_block, ..INPUT_50 };
+        let other = solved(&problem(fields), processes);
+        // The same operations in the same order: not a bit differs, but for sums over processes.
+        assert_eq!(other.flux, one.flux, "{processes:?}");
+        assert_eq!((&other.errors, &other.fix_ups), (&one.errors, &one.fix_ups));
+        check_close(other.absorption, one.absorption, 1e-13, "absorption");
+        let leaked = other.leakage.as_flattened().iter().zip(one.leakage.as_flattened());
+        leaked.for_each(|(&found, &expected)| check_close(found, expected, 1e-13, "leakage"));
+    }
+}
+
+/// A small grid, on which the flux does not become negative.
+const SMALL: Fields =
+    Fields { cells: [12; 3], planes_of_block: 5, convergence: 1e-14, fix_ups: 0, ..INPUT_50 };
+
+/// The largest difference of phi_0 between a cell and the one that `mirror` makes of it, over the
+/// largest flux.
+fn asymmetry(outcome: &Outcome, cells: usize, mirror: impl Fn([usize; 3]) -> [usize; 3]) -> f64 {
+    let at = |[i, j, k]: [usize; 3]| outcome.flux[i + cells * (j + cells * k)][0];
+    let largest = outcome.flux.iter().map(|flux| flux[0].abs()).fold(0.0, f64::max);
+    let mut off = 0.0_f64;
+    for cell in 0..cells.pow(3) {
+        let cell = [cell % cells, cell / cells % cells, cell / cells / cells];
+        off = off.max((at(cell) - at(mirror(cell))).abs());
+    }
+    off / largest
+}
+
+/// Summed over all directions, what is not balanced is 1 - w of what comes into them, source and
+/// scattering; here as much is scattered as absorbed. The weights of S6 sum to .99999999.
+#[test]
+fn source_absorption_and_leakage_balance() {
+    for (angles, angles_of_block, missing) in [(3, 1, 0.0), (6, 3, 1e-8)] {
+        let outcome = solved(&problem(Fields { angles, angles_of_block, ..SMALL }), [2, 2]);
+        assert!(outcome.has_converged && outcome.iterations() > 12);
+        let off = outcome.imbalance() - missing * (outcome.source + outcome.absorption);
+        assert!(off.abs() < 1e-13 * outcome.source, "{off:e} with {angles} angles");
+    }
+}
+
+#[test]
+fn the_flux_is_as_symmetric_as_the_problem() {
+    for fix_ups in [0, 1] {
+        let outcome = solved(&problem(Fields { fix_ups, ..SMALL }), [1, 1]);
+        assert!(asymmetry(&outcome, 12, |[i, j, k]| [11 - i, j, k]) < 2e-15);
+        assert!(asymmetry(&outcome, 12, |[i, j, k]| [i, 11 - j, k]) < 2e-15);
+        assert!(asymmetry(&outcome, 12, |[i, j, k]| [i, j, 11 - k]) < 2e-15);
+        assert!(asymmetry(&outcome, 12, |[i, j, k]| [j, i, k]) < 2e-15);
+        // xi is derived from mu and eta, which have eight digits.
+        let off = asymmetry(&outcome, 12, |[i, j, k]| [k, j, i]);
+        assert!((1e-10..2e-8).contains(&off), "{off:e}");
+    }
+}
+
+/// Without end and the same everywhere, the flux along every direction is Q / (sigma_t - sigma_s0
+/// w), w the sum of all weights.
+#[test]
+fn a_medium_without_end_stays_as_it_is() {
+    for (angles, weights) in [(3, 1.0), (6, 0.999_999_99)] {
+        let fields = Fields { angles, convergence: -5.0, fix_ups: 1, ..SMALL };
+        let mut infinite = problem(fields);
+        let along = 1.0 / (1.0 - 0.5 * weights);
+        infinite.source_box = [0..12, 0..12, 0..12];
+        infinite.inflow = along;
+        infinite.initial_flux = weights * along;
+        let outcome = solved(&infinite, [3, 2]);
+        for flux in &outcome.flux {
+            check_close(flux[0], weights * along, 1e-14, "phi_0");
+            assert!(flux[1..].iter().all(|moment| moment.abs() < 1e-14));
+        }
+        assert_eq!(outcome.fix_ups, [0; 5]);
+    }
+}
+
+/// In one dimension a cell lets (c - sigma) / (c + sigma) of what flows in flow out.
+#[test]
+fn without_scattering_a_beam_dies_away_by_the_same_factor_in_each_cell() {
+    let fields = Fields {
+        cells: [40, 1, 1],
+        // So wide along j and k that nothing flows over those faces.
+        widths: [0.1, 1e20, 1e20],
+        angles: 3,
+        convergence: -1.0,
+        ..SMALL
+    };
+    let mut absorber = problem(fields);
+    absorber.cross_sections = CrossSections { total: 1.0, isotropic: 0.0, linear: 0.0 };
+    absorber.source = 0.0;
+    absorber.inflow = 1.0;
+    let outcome = solved(&absorber, [4, 1]);
+    let angles = absorber.quadrature().angles();
+    for (cell, flux) in outcome.flux.iter().enumerate() {
+        let expected: f64 = angles.iter().fold(0.0, |sum, angle| {
+            let c = 2.0 * angle.cosines[I] / 0.1;
+            let factor = (c - 1.0) / (c + 1.0);
+            // In a cell psi is the mean of inflow and outflow; from both sides, in four octants.
+            let along = |before: i32| (factor.powi(before) + factor.powi(before + 1)) / 2.0;
+            sum + 4.0 * angle.weight * (along(cell as i32) + along(39 - cell as i32))
+        });
+        check_close(flux[0], expected, 1e-13, "phi_0");
+    }
+    // What flows in is passed on, absorbed, or leaves again: half the flux of each side's angles.
+    let out: f64 = angles.iter().fold(0.0, |sum, angle| {
+        let c = 2.0 * angle.cosines[I] / 0.1;
+        sum + 4.0 * angle.weight * angle.cosines[I] * ((c - 1.0) / (c + 1.0)).powi(40)
+    });
+    check_close(outcome.leakage[I][0] / 1e40, out, 1e-13, "leakage");
+}
+
+#[test]
+fn a_face_that_reflects_stands_for_the_other_half() {
+    for axis in 0..3 {
+        for fix_ups in [0, 1] {
+            let whole = problem(Fields { fix_ups, convergence: -12.0, ..SMALL });
+            let mut fields = Fields { fix_ups, convergence: -12.0, ..SMALL };
+            fields.cells[axis] = 6;
+            fields.boundaries[axis] = 1;
+            let mut half = problem(fields);
+            assert_eq!(half.boundaries[axis], Boundary::Reflective);
+            assert_eq!(half.source_box[axis], 0..4);
+            half.source_box[axis] = 0..whole.source_box[axis].end - 6;
+            let (whole, half) = (solved(&whole, [2, 2]), solved(&half, [2, 3]));
+            let cells = fields.cells.map(|count| count as usize);
+            let largest = whole.flux.iter().map(|flux| flux[0]).fold(0.0, f64::max);
+            for (index, found) in half.flux.iter().enumerate() {
+                let mut cell =
+                    [index % cells[0], index / cells[0] % cells[1], index / cells[0] / cells[1]];
+                cell[axis] += 6;
+                let expected = whole.flux[cell[0] + 12 * (cell[1] + 12 * cell[2])];
+                check_record(found, &expected, largest);
+            }
+            // Nothing is lost where it reflects, and half of all elsewhere.
+            assert_eq!(half.leakage[axis][0], 0.0);
+            check_close(half.leakage[axis][1], whole.leakage[axis][1], 1e-12, "leakage");
+            let beside = (axis + 1) % 3;
+            check_close(half.leakage[beside][0], whole.leakage[beside][0] / 2.0, 1e-12, "beside");
+            for (half, whole) in half.fix_ups.iter().zip(&whole.fix_ups) {
+                assert_eq!(2 * half, *whole);
+            }
+        }
+    }
+}
+
+fn check_record(found: &Moments, expected: &Moments, largest: f64) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 4e-15 * largest, "{found:e} {expected:e}");
+    }
+}
+
+#[test]
+fn it_stops_where_the_error_is_reached() {
+    let few = solved(&problem(Fields { convergence: 1e-3, ..SMALL }), [1, 1]);
+    let (last, before) = few.errors.split_last().expect("there is an iteration");
+    assert!(*last <= 1e-3 && before.iter().all(|&error| error > 1e-3));
+    assert!(few.has_converged);
+}
+
+#[test]
+fn outflows_are_set_to_zero_when_they_are_to_be() {
+    // Thick cells: half of an inflow is too much for them.
+    let thick = Fields { widths: [2.0; 3], convergence: -4.0, ..SMALL };
+    let fix_ups = |fix_ups| solved(&problem(Fields { fix_ups, ..thick }), [1, 1]).fix_ups;
+    assert_eq!(fix_ups(0), [0; 4]);
+    let always = fix_ups(1);
+    assert!(always.iter().all(|&count| count > 0));
+    let after = fix_ups(-2);
+    assert!(after[..2] == [0, 0] && after[2..].iter().all(|&count| count > 0));
+    let mut never_negative = problem(Fields { fix_ups: 1, ..thick });
+    never_negative.fix_ups = FixUps::Always;
+    never_negative.cross_sections.linear = 0.0;
+    let flux = solved(&never_negative, [1, 1]).flux;
+    assert!(flux.iter().all(|moments| moments[0] >= 0.0));
+}
+
+#[test]
+fn a_report_comes_after_each_octant() {
+    let mut small = problem(SMALL);
+    small.stop = Stop::After(3);
+    let mut reports = Vec::new();
+    let decomposition = Decomposition::new(&small, [1, 1]).unwrap();
+    let outcome = solve(&small, &decomposition, &mut |progress| reports.push(progress)).unwrap();
+    assert_eq!(reports.len(), 24);
+    assert_eq!((reports[9].iteration, reports[9].octants), (2, 2));
+    assert_eq!((reports[0].error, reports[9].error), (None, Some(outcome.errors[0])));
+}
+
+#[test]
+fn parts_are_the_whole_grid_and_the_first_have_what_is_left_over() {
+    let grid = problem(Fields { cells: [11, 7, 5], ..SMALL });
+    let decomposition = Decomposition::new(&grid, [3, 2]).unwrap();
+    assert_eq!((decomposition.count(), decomposition.rank([1, 1])), (6, 4));
+    let parts: Vec<_> = (0..6).map(|rank| decomposition.part(rank)).collect();
+    assert_eq!((parts[0].origin, parts[0].cells), ([0, 0, 0], [4, 4, 5]));
+    assert_eq!((parts[5].origin, parts[5].cells), ([8, 4, 0], [3, 3, 5]));
+    assert_eq!(parts.iter().map(|part| part.volume()).sum::<usize>(), 11 * 7 * 5);
+    let refused = Decomposition::new(&grid, [3, 8]).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "processes along j: found 8, expected 1 to 7, one for each cell on that axis at most"
+    );
+}
+
+#[test]
+fn a_grid_too_large_to_solve_is_refused() {
+    let grid = problem(Fields { cells: [1000, 1000, 1000], ..SMALL });
+    let decomposition = Decomposition::new(&grid, [1, 1]).unwrap();
+    let refused = solve(&grid, &decomposition, &mut |_| ()).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "cells to solve: found 1000 x 1000 x 1000, expected 67108864 in all at most"
+    );
 }

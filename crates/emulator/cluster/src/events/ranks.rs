@@ -1,13 +1,11 @@
 //! Ranks as programs, and their messages.
 
 use crate::Cluster;
-use crate::cluster::{Visit, occupied};
-use crate::outcome::{Between, Books};
+use crate::cluster::{Between, Books, Visit, occupied};
 use crate::wavefront::{CORNERS, ticks};
 
 use super::Events;
-use super::queue::{Arrival, Calendar, Leg, Message};
-use super::stations::Stations;
+use crate::events::{Arrival, Calendar, Leg, Message, Stations};
 
 /// What a rank does next in its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::Queue;
+use std::cmp::Reverse;
+
+use super::{Arrival, Queue};
 use crate::{
     Between, Blocks, Cluster, Curve, Exchange, Faces, Grid, Link, Network, Outcome, Placement,
     Route, Shape, Split, Stage, Station, Steps, Wavefront,
@@ -272,4 +274,9 @@ proptest! {
             prop_assert!([split.receive, split.send, split.idle].iter().all(|part| part.0 >= 0.0));
         }
     }
+}
+
+#[test]
+fn an_arrival_is_16_bytes() {
+    assert_eq!(size_of::<Reverse<Arrival>>(), 16);
 }

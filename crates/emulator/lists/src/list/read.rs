@@ -1,7 +1,7 @@
 //! Lists in files.
 
-use super::check::{Flaw, head_of};
 use super::{END, List};
+use crate::list::{Flaw, head_of};
 use mmgp_base::error::{Error, Position, Result, Warning};
 use mmgp_base::table::Source;
 use mmgp_base::table::csv::Reader;
