@@ -160,80 +160,15 @@ pub enum Error {
         /// What to measure so that the question has an answer.
         advice: String,
     },
-    /// A DMA command that breaks a rule of the hardware, which raises a bus error there. This is a
-    /// bug in the emulated program.
-    #[error("SPE {spe}: {command}: {rule}")]
-    Dma {
-        /// The SPE that issued it.
-        spe: u32,
-        /// The command, its addresses and size.
-        command: String,
-        /// The rule it breaks.
-        rule: &'static str,
-    },
-    /// Code and data that an emulated program needs at once do not fit the local store.
-    #[error("the local store has {available} bytes, but {what} needs {needed}")]
-    LocalStoreFull {
-        /// What does not fit, with its parts.
-        what: String,
-        /// Bytes it needs, code included.
-        needed: u64,
-        /// Bytes there are.
-        available: u64,
-    },
-    /// A simulation in which nobody can go on. This is a bug in the simulated program.
-    #[error("deadlock at {at}: {}", blocked.join("; "))]
-    Deadlock {
-        /// Virtual time at which the calendar ran empty.
-        at: crate::units::SimTime,
-        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`.
-        blocked: Vec<String>,
-    },
     /// A picture could not be drawn.
     #[error("cannot draw the plot: {0}")]
     Plot(String),
     /// A numerical method did not end well.
     #[error("the fit did not converge: {0}")]
     Fit(String),
-    /// The data of a kernel do not lie in local store as they must. Move or shrink the block.
-    #[error("{kernel}: {block} at {address:#07x}, {bytes} bytes: {rule}")]
-    LocalStore {
-        /// The kernel.
-        kernel: &'static str,
-        /// The kernel's field.
-        block: &'static str,
-        /// Where it begins.
-        address: u32,
-        /// Its size in bytes.
-        bytes: u64,
-        /// The rule that it breaks.
-        rule: String,
-    },
-    /// A program touches data that a DMA command, another SPE or the host may touch at the same
-    /// time, or that nobody has written. Wait, tell each other, or order commands by a fence or a
-    /// barrier.
-    #[error("hazard at {place}: {later}; {problem} {earlier}")]
-    Hazard {
-        /// The memory and the bytes.
-        place: String,
-        /// Who touches it later in the run, by what, when, and how.
-        later: String,
-        /// What is wrong: `unordered with`.
-        problem: &'static str,
-        /// The same of who touched it before.
-        earlier: String,
-    },
-    /// A call of MPI that breaks a rule, which ends the program. This is a bug in the emulated
-    /// program.
-    #[error("rank {rank}: {operation}: {rule}")]
-    Mpi {
-        /// The rank that called it.
-        rank: u32,
-        /// The call.
-        operation: String,
-        /// The rule it breaks.
-        rule: String,
-    },
+    /// An error of another crate's own type. The message says what can be done.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
@@ -272,6 +207,19 @@ impl Error {
         answers: Vec<Answer>,
     ) -> Self {
         Self::Ambiguous { file: file.into(), found: found.into(), answers }
+    }
+
+    /// An error of another crate's own type, which [`Error::downcast`] finds again.
+    pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Other(Box::new(error))
+    }
+
+    /// The error of another crate that this is, where it is of type `E`.
+    pub fn downcast<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Other(error) => error.downcast_ref(),
+            _ => None,
+        }
     }
 }
 

@@ -1,15 +1,15 @@
 //! Looking for hazards.
 
-use crate::cell::Blade;
-use crate::error::{Error, Result};
+use crate::cell::{Blade, Hazard};
+use crate::error::Result;
 
 /// Runs a program on a machine, and on another one once more, slowly, where it has a hazard: off-loads
 /// that are computed before their time goes by know only when they begin.
 pub fn find<T>(blade: impl Fn() -> Blade, run: impl Fn(Blade) -> Result<T>) -> Result<T> {
     match run(blade()) {
-        Err(hazard @ Error::Hazard { .. }) => {
+        Err(error) if error.downcast::<Hazard>().is_some() => {
             let again = run(blade().step_by_step());
-            Err(again.err().unwrap_or(hazard))
+            Err(again.err().unwrap_or(error))
         }
         ran => ran,
     }
@@ -19,11 +19,13 @@ pub fn find<T>(blade: impl Fn() -> Blade, run: impl Fn(Blade) -> Result<T>) -> R
 mod tests {
     use super::*;
     use crate::cell::KernelTiming;
+    use crate::error::Error;
     use crate::machine::Machine;
 
     fn hazard(later: &str) -> Error {
         let (place, later) = ("local store 0x0 to 0xf of SPE 0".into(), later.into());
-        Error::Hazard { place, later, problem: "but", earlier: "nobody has written it".into() }
+        let earlier = "nobody has written it".into();
+        Error::other(Hazard { place, later, problem: "but", earlier })
     }
 
     /// What is said of a program that runs like this, first and step by step.

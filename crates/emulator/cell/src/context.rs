@@ -12,7 +12,7 @@ use super::spe::Spe;
 use super::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
-use mmgp_spu::{LocalAddress, Quadword};
+use mmgp_spu::{LocalAddress, LocalStoreFull, Quadword};
 
 /// A program for SPEs, as far as it takes room: from the bottom of the local store on its code,
 /// data and buffers, and the stack at the top. What the code does is not here.
@@ -46,7 +46,7 @@ impl SpeImage {
     /// Checks that everything fits a local store of `available`, and that zeros are in the buffers.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`], which names the parts and their sizes; [`Error::OutOfRange`].
+    /// [`LocalStoreFull`], which names the parts and their sizes; [`Error::OutOfRange`].
     pub(crate) fn check(&self, available: Bytes) -> Result<()> {
         let Self { name, code, buffers, zeros, stack, .. } = self;
         let data = self.data_size();
@@ -56,7 +56,8 @@ impl SpeImage {
                 "{name} with {} bytes of code, {data} of data, {} of buffers and {} of stack",
                 code.0, buffers.0, stack.0
             );
-            return Err(Error::LocalStoreFull { what, needed, available: available.0 });
+            let available = available.0;
+            return Err(Error::other(LocalStoreFull { what, needed, available }));
         }
         let within = code.0 + data..code.0 + data + buffers.0;
         for &(at, bytes) in zeros {
@@ -106,7 +107,7 @@ impl Blade {
     /// Left out: reading the program from a disk, and the time of filling what is to be zero.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
+    /// [`LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
     /// in its buffers.
     pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
         image.check(self.machine.spu.local_store)?;

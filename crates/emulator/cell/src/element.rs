@@ -47,7 +47,7 @@ pub trait Element {
     /// whole quadwords. The time is the caller's to spend.
     ///
     /// # Errors
-    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
+    /// [`Hazard`](crate::Hazard), where hazards are looked for.
     fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>>;
 
     /// Stores of the program outside its kernels, from a multiple of 16 on.

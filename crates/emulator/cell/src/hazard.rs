@@ -81,7 +81,7 @@ use state::State;
 pub enum Hazards {
     /// No: a program with one runs on, as on the hardware.
     Ignored,
-    /// Yes: the first one ends the run with [`Error::Hazard`](mmgp_base::error::Error::Hazard). Timing
+    /// Yes: the first one ends the run with [`Hazard`](crate::Hazard). Timing
     /// and results are the same, but kernels execute more slowly.
     Checked,
 }

@@ -64,7 +64,7 @@ mod traffic;
 mod unit;
 
 pub use blade::Blade;
-pub use fault::Fault;
+pub use fault::{BusError, Fault, Hazard, MpiError};
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
 pub use memory::placement::{Homes, Placement};

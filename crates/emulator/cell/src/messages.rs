@@ -64,7 +64,7 @@
 //! several.
 //!
 //! As is MPI's default, errors are fatal: a rank that names one which does not exist, or whose buffer is
-//! too small, never comes back, and the run ends with [`Error::Mpi`].
+//! too small, never comes back, and the run ends with [`MpiError`](crate::MpiError).
 //!
 //! # What is in local store, and what is not
 //! Descriptors and flags lie at the base that the program gives, for real: transfers that overwrite them

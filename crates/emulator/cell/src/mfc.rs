@@ -78,8 +78,8 @@ impl Mfc {
     /// Puts a transfer into the queue, waiting for a place where it is full.
     ///
     /// # Errors
-    /// [`Error::Dma`](mmgp_base::error::Error::Dma) where the command breaks a rule: the bus error of
-    /// the hardware. [`Error::Hazard`](mmgp_base::error::Error::Hazard) where hazards are looked for and
+    /// [`BusError`](crate::BusError) where the command breaks a rule: the bus error of
+    /// the hardware. [`Hazard`](crate::Hazard) where hazards are looked for and
     /// an earlier command that was not waited for touches the same bytes.
     pub async fn enqueue(&self, command: Command) -> Result<()> {
         self.check(&command)?;

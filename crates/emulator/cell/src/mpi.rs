@@ -40,7 +40,7 @@
 //! # Errors
 //! As is MPI's default, errors are fatal: a rank that names a rank which does not exist, or whose
 //! contribution to a collective does not fit those of the others, never comes back, and the run
-//! ends with [`Error::Mpi`].
+//! ends with [`MpiError`](crate::MpiError).
 //!
 //! # What is left out
 //! Limits of the buffer for eager messages, processes that meet at a semaphore, the collective by which
@@ -70,6 +70,7 @@ use super::host::HostProcess;
 use super::ppe::Work;
 use super::trace::Category;
 use super::{Blade, Fault};
+use crate::fault::MpiError;
 use mmgp_base::error::Error;
 use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_machine::Collectives;
@@ -304,7 +305,7 @@ impl Communicator {
 
     /// Ends the program, as MPI does by default; never comes back.
     async fn fatal(&self, process: &HostProcess, operation: String, rule: String) {
-        self.shared.fault.raise(Error::Mpi { rank: process.rank, operation, rule });
+        self.shared.fault.raise(Error::other(MpiError { rank: process.rank, operation, rule }));
         std::future::pending().await
     }
 }

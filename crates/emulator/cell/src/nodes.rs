@@ -127,7 +127,7 @@ impl Nodes {
     /// Runs everything to its end; the instant of the last event.
     ///
     /// # Errors
-    /// The first fault of any blade, or [`Error::Deadlock`].
+    /// The first fault of any blade, or [`Deadlock`](mmgp_sim::Deadlock).
     pub fn run(&self) -> Result<SimTime> {
         self.blades[0].run()
     }

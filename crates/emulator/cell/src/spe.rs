@@ -81,7 +81,7 @@ impl Spe {
     /// during which it ends, and what moves during the cycles that are added is not counted again.
     ///
     /// Where hazards are looked for and the kernel meets one, the SPE stops, and the run of
-    /// the machine ends with [`Error::Hazard`](mmgp_base::error::Error::Hazard).
+    /// the machine ends with [`Hazard`](crate::Hazard).
     pub async fn compute<K: Kernel>(&self, kernel: &K) -> K::Output {
         let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
         let before = self.mfc.local_store_lines();
@@ -177,7 +177,7 @@ impl Spe {
     /// whole quadwords. The time is the caller's to spend.
     ///
     /// # Errors
-    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
+    /// [`Hazard`](crate::Hazard), where hazards are looked for.
     pub fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>> {
         self.detector.program("the program", Touch::Reads, (at, bytes), &self.store)?;
         Ok(self.store.borrow().slice(at, bytes).to_vec())
@@ -259,7 +259,7 @@ impl Spe {
     /// there. What it says is its caller's to know: no data are moved.
     ///
     /// # Errors
-    /// [`Error::Dma`](mmgp_base::error::Error::Dma) where `to` is no word of a memory.
+    /// [`BusError`](crate::BusError) where `to` is no word of a memory.
     pub async fn put_word(&self, to: EffectiveAddress) -> Result<()> {
         const TAG: u8 = TAGS - 1;
         // The same place within a quadword on both sides.

@@ -32,7 +32,7 @@
 //! # Deadlock
 //!
 //! When the calendar is empty and a process still waits, [`Sim::run`] returns
-//! [`Error::Deadlock`] with the name of each such process and of what it waits for. A *daemon*
+//! [`Deadlock`] with the name of each such process and of what it waits for. A *daemon*
 //! ([`Sim::spawn_daemon`]) may wait for ever: a server whose clients are all done.
 
 mod flows;
@@ -59,6 +59,16 @@ use schedule::{Due, ProcessId, Schedule};
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{SimSpan, SimTime};
+
+/// A simulation in which nobody can go on: a bug in the simulated program.
+#[derive(Debug, thiserror::Error)]
+#[error("deadlock at {at}: {}", blocked.join("; "))]
+pub struct Deadlock {
+    /// Virtual time at which the calendar ran empty.
+    pub at: SimTime,
+    /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`.
+    pub blocked: Vec<String>,
+}
 
 /// Handle to a simulation; clones refer to the same one.
 #[derive(Clone)]
@@ -159,7 +169,7 @@ impl Sim {
     /// waits then would wait for ever, and is dropped.
     ///
     /// # Errors
-    /// [`Error::Deadlock`] where a process other than a daemon has not come to its end.
+    /// [`Deadlock`] where a process other than a daemon has not come to its end.
     pub fn run(&self) -> Result<SimTime> {
         let mut context = Context::from_waker(Waker::noop());
         loop {
@@ -176,7 +186,7 @@ impl Sim {
         if blocked.is_empty() {
             Ok(self.now())
         } else {
-            Err(Error::Deadlock { at: self.now(), blocked })
+            Err(Error::other(Deadlock { at: self.now(), blocked }))
         }
     }
 

@@ -43,16 +43,33 @@ impl Block {
     }
 }
 
+/// The data of a kernel that do not lie in local store as they must. Move or shrink the block.
+#[derive(Debug, thiserror::Error)]
+#[error("{kernel}: {block} at {address:#07x}, {bytes} bytes: {rule}")]
+pub struct MisplacedBlock {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// The kernel's field.
+    pub block: &'static str,
+    /// Where it begins.
+    pub address: u32,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The rule that it breaks.
+    pub rule: String,
+}
+
 /// Checks the blocks of `kernel`: each begins at a multiple of 16 bytes and lies inside the local
 /// store, and none that is written overlaps another. Blocks that are only read may overlap.
 ///
 /// # Errors
-/// [`Error::LocalStore`] for the first block that breaks a rule.
+/// [`MisplacedBlock`] for the first block that breaks a rule.
 pub fn check(kernel: &'static str, blocks: &[Block]) -> Result<()> {
     for (index, block) in blocks.iter().enumerate() {
         let broken = |rule: String| {
             let Block { name, address, size, .. } = *block;
-            Err(Error::LocalStore { kernel, block: name, address: address.0, bytes: size.0, rule })
+            let (address, bytes) = (address.0, size.0);
+            Err(Error::other(MisplacedBlock { kernel, block: name, address, bytes, rule }))
         };
         if block.address.0 % 16 != 0 {
             return broken("it must begin at a multiple of 16 bytes".into());

@@ -76,7 +76,7 @@ pub use channel::{Channel, ChannelRead, Channels};
 pub use compiled::{Compiled, execute, execute_watched};
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
-pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, LocalStoreFull};
 pub use observed::{ObservedSpu, execute_on_path};
 pub use path::{Branches, Journal, Path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
@@ -113,7 +113,7 @@ pub trait Kernel {
     /// Checks that its blocks lie in local store as it needs them.
     ///
     /// # Errors
-    /// [`Error::LocalStore`](mmgp_base::error::Error::LocalStore), see [`layout::check`].
+    /// [`MisplacedBlock`](layout::MisplacedBlock), see [`layout::check`].
     fn validate(&self) -> Result<()> {
         layout::check(self.name(), &self.blocks())
     }

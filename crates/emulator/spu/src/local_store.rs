@@ -106,6 +106,18 @@ fn quadword_range(address: LocalAddress, bytes: Bytes) -> std::ops::Range<usize>
     (address.0 / 16) as usize..end.div_ceil(16) as usize
 }
 
+/// Code and data that a program needs at once and that do not fit a local store.
+#[derive(Debug, thiserror::Error)]
+#[error("the local store has {available} bytes, but {what} needs {needed}")]
+pub struct LocalStoreFull {
+    /// What does not fit, with its parts.
+    pub what: String,
+    /// Bytes it needs, code included.
+    pub needed: u64,
+    /// Bytes there are.
+    pub available: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -72,7 +72,7 @@ const BLOCKS: u32 = 4;
 /// iteration on a node, whose ranks ask the same memories as far as they do not wait for messages.
 ///
 /// # Errors
-/// What the run runs into: [`Error::LocalStoreFull`](mmgp_base::Error::LocalStoreFull) where the faces of the
+/// What the run runs into: [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where the faces of the
 /// block are too large.
 pub fn block_time(machine: &Machine, plan: &BlockPlan) -> Result<Seconds> {
     let [px, py] = on_node(plan.ranks);

@@ -110,7 +110,7 @@ impl PbpiProgram {
     /// Has the program and its constants loaded into the local store of every SPE.
     ///
     /// # Errors
-    /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
+    /// [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where the code and two sets of buffers do not fit.
     pub fn load(on: &Runtime, version: Version, values: Values) -> Result<std::rc::Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;

@@ -71,7 +71,7 @@ impl RaxmlProgram {
     /// of calls by mailbox. Where the values of the run are known, its kernels are not executed.
     ///
     /// # Errors
-    /// [`mmgp_base::error::Error::LocalStoreFull`] where code, tables and buffers do not fit.
+    /// [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where code, tables and buffers do not fit.
     pub fn load(on: &Runtime, port: Port, values: Values, teams: Teams) -> Result<Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;

@@ -82,7 +82,7 @@ impl SgemmProgram {
     /// Has the program loaded into the local store of every SPE, for matrices of so many blocks a row.
     ///
     /// # Errors
-    /// [`mmgp_base::error::Error::LocalStoreFull`] where it does not fit.
+    /// [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where it does not fit.
     pub fn load(on: &Runtime, blocks: u32) -> Result<()> {
         let blade = on.blade();
         let spu = &blade.machine.spu;

@@ -19,7 +19,7 @@ use mmgp_cell::context::SpeImage;
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::sweep3d::{coefficients_bytes, face_bytes};
-use mmgp_spu::{LOCAL_STORE_BYTES, LocalAddress};
+use mmgp_spu::{LOCAL_STORE_BYTES, LocalAddress, LocalStoreFull};
 use mmgp_sweep::{I, J, Octant, Sign, Step};
 
 /// Tag groups: what comes into each set of buffers, and what goes out of it.
@@ -206,7 +206,7 @@ impl LocalMap {
     /// The map for parts of these sizes.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`] where there is no room for two lines beside the faces.
+    /// [`LocalStoreFull`] where there is no room for two lines beside the faces.
     fn new(sizes: Sizes) -> Result<Self> {
         let Sizes { cells, lines, planes, angles, coefficients } = sizes;
         let mut room = Room::of_lines(PROGRAM);
@@ -226,7 +226,7 @@ impl LocalMap {
                 face_bytes.iter().sum::<u32>(),
                 2 * line
             );
-            return Err(Error::LocalStoreFull { what, needed, available: END });
+            return Err(Error::other(LocalStoreFull { what, needed, available: END }));
         }
         let sets = [(); 2].map(|()| room.take(Bytes(set_bytes(cells, together))));
         Ok(Self { coefficients, sums, faces, face_bytes, sets, lines: together, end: room.end() })

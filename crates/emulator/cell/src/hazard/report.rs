@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Origin, Space, Touch};
+use crate::fault::Hazard;
 use crate::mfc::Operation;
 use mmgp_base::error::Error;
 use mmgp_base::units::SimTime;
@@ -71,12 +72,12 @@ pub(super) fn hazard(
     later: &Side<'_>,
     earlier: &Side<'_>,
 ) -> Error {
-    Error::Hazard {
+    Error::other(Hazard {
         place: place(space, bytes),
         later: later.text(),
         problem: "unordered with",
         earlier: earlier.text(),
-    }
+    })
 }
 
 pub(super) fn place(space: Space, bytes: Range<u64>) -> String {

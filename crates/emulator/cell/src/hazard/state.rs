@@ -13,6 +13,7 @@ use super::records::{Number, Record, Records};
 use super::report::{Side, What, Who, hazard};
 use super::shadow::{Access, Shadow};
 use super::{Mail, Origin, Space, Touch, unwritten};
+use crate::fault::Hazard;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
 use mmgp_spu::Watch;
@@ -273,12 +274,12 @@ impl State {
         for spe in &self.spes {
             for (queue, issuer) in spe.queues.iter().zip([&spe.program, &self.host]) {
                 if let Some(left) = queue.left(issuer) {
-                    return Err(Error::Hazard {
+                    return Err(Error::other(Hazard {
                         place: left.place(),
                         later: format!("the run ends at {:.4} us", now.seconds().0 * 1e6),
                         problem: "but nobody has waited for",
                         earlier: self.records.get(left.record).text(),
-                    });
+                    }));
                 }
             }
         }

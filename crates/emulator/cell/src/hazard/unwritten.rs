@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::Space;
 use super::element::Store;
 use super::report::{Side, place};
+use crate::fault::Hazard;
 use mmgp_base::error::{Error, Result};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
@@ -38,12 +39,12 @@ pub(super) fn of_others(
 fn refuse(spe: u32, quadword: Option<usize>, later: &Side<'_>) -> Result<()> {
     let Some(quadword) = quadword else { return Ok(()) };
     let start = 16 * quadword as u64;
-    Err(Error::Hazard {
+    Err(Error::other(Hazard {
         place: place(Space::Store(spe), start..start + 16),
         later: later.text(),
         problem: "but",
         earlier: "nobody has written it before".into(),
-    })
+    }))
 }
 
 /// Where it is not, somebody has written it without telling.

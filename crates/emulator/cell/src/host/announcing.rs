@@ -9,7 +9,7 @@ use mmgp_base::units::Bytes;
 impl HostProcess {
     /// What the host's program is about to load from memory that SPEs have put: where hazards are looked
     /// for and the host does not know the puts to be complete, the run ends with
-    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard). Takes no time.
+    /// [`Hazard`](crate::Hazard). Takes no time.
     pub fn reads(&self, at: EffectiveAddress, bytes: Bytes) {
         self.touches(Touch::Reads, at, bytes);
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::group::{Group, Location};
 use super::observer::{Call, Open};
 use super::{Envelope, Port, Purpose, Shared};
+use crate::fault::MpiError;
 use crate::spe::Spe;
 use crate::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
@@ -148,7 +149,7 @@ impl Rank {
     /// Ends the program; never comes back.
     pub(super) async fn fatal<T>(&self, operation: &str, rule: String) -> T {
         let operation = operation.to_string();
-        self.shared.fault.raise(Error::Mpi { rank: self.world, operation, rule });
+        self.shared.fault.raise(Error::other(MpiError { rank: self.world, operation, rule }));
         std::future::pending().await
     }
 

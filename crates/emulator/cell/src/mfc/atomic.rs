@@ -33,7 +33,7 @@ impl Mfc {
     /// when the atomic status has been read.
     ///
     /// # Errors
-    /// [`Error::Dma`](mmgp_base::error::Error::Dma) and [`Error::Hazard`](mmgp_base::error::Error::Hazard),
+    /// [`BusError`](crate::BusError) and [`Hazard`](crate::Hazard),
     /// as for [`Mfc::enqueue`].
     pub async fn getllar(&self, line: LockLine) -> Result<()> {
         let own = &*self.shared;

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use super::super::memory::Memory;
 use super::super::signal::Signal;
 use super::command::{Command, ListCommand, LockLine, SendSignal, TAGS};
+use crate::fault::BusError;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::LOCAL_STORE_BYTES;
@@ -134,7 +135,7 @@ impl Rules<'_> {
         match rules.iter().find(|(kept, _)| !kept) {
             None => Ok(()),
             Some(&(_, rule)) => {
-                Err(Error::Dma { spe: self.spe, command: command.to_string(), rule })
+                Err(Error::other(BusError { spe: self.spe, command: command.to_string(), rule }))
             }
         }
     }

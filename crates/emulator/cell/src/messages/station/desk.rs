@@ -8,6 +8,7 @@ use super::super::state::Post;
 use super::super::{Port, Shared};
 use super::books::{Found, Selected};
 use super::{HAND_OVER, HEADER, Kind, LOOK_ROUND, MATCH, Packet, Station, TAKE, Task};
+use crate::fault::MpiError;
 use crate::host::HostProcess;
 use crate::memory::EffectiveAddress;
 use crate::ppe::Work;
@@ -123,7 +124,7 @@ impl Desk {
             let (to, room) = (rank, post.bytes.0);
             let rule = format!("{} bytes for rank {to}, which has room for {room}", bytes.0);
             let operation = "MPI_Send".to_string();
-            self.shared.fault.raise(Error::Mpi { rank: post.peer, operation, rule });
+            self.shared.fault.raise(Error::other(MpiError { rank: post.peer, operation, rule }));
             return false;
         }
         let state = self.port(rank).state;
@@ -197,7 +198,7 @@ impl Desk {
 
     fn refuse(&self, rank: u32, function: u32, rule: &str) {
         let operation = format!("call of function {function}");
-        self.shared.fault.raise(Error::Mpi { rank, operation, rule: rule.to_string() });
+        self.shared.fault.raise(Error::other(MpiError { rank, operation, rule: rule.to_string() }));
     }
 
     /// Stores the answer of a call where its rank waits for it.

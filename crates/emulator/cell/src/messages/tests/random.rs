@@ -184,11 +184,11 @@ fn emulated(program: &[Vec<Step>], seats: &[(usize, u32)]) -> Outcome {
     });
     let blocked = match nodes.run() {
         Ok(_) => BTreeSet::new(),
-        Err(Error::Deadlock { blocked, .. }) => {
+        Err(error) => {
             let rank = |who: &String| who.split(' ').nth(1).unwrap().parse().unwrap();
-            blocked.iter().map(rank).collect()
+            let Some(deadlock) = error.downcast::<mmgp_sim::Deadlock>() else { panic!("{error}") };
+            deadlock.blocked.iter().map(rank).collect()
         }
-        Err(other) => panic!("{other}"),
     };
     Outcome { seen: seen.take(), blocked }
 }
