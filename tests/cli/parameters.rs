@@ -15,7 +15,7 @@ fn check_parameters(change: (&str, &str), message: &str) {
 fn a_parameter_that_is_missing_negative_misspelt_or_no_number_is_refused() {
     check_parameters(
         ("c_apu_s ", "# c_apu_s "),
-        "p.toml:12:1: found no value for \"terms.c_apu_s\", expected a number or { value = .. }",
+        "p.toml:12:1: found no value for \"terms.c_apu_s\", expected c_apu_s = ..",
     );
     check_parameters(
         ("value = 370.0", "value = -370.0"),
@@ -28,13 +28,13 @@ fn a_parameter_that_is_missing_negative_misspelt_or_no_number_is_refused() {
     );
     check_parameters(
         ("c_apu_s ", "c_apu_ms"),
-        "p.toml:18:15: found \"terms.c_apu_ms\", expected one of t_hpu_s, t_apu_s, c_apu_s, \
+        "p.toml:18:1: found \"terms.c_apu_ms\", expected one of t_hpu_s, t_apu_s, c_apu_s, \
          offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
     );
     check_parameters(
         ("m = [1, 2, 3,", "m = [1, 3, 2,"),
-        "p.toml:35:5: found m = [1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], expected \
-         increasing whole numbers, the first at least 1",
+        "p.toml:35:5: found [1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] for \"terms.o_col_s.m\", \
+         expected increasing whole numbers, the first at least 1",
     );
     check_parameters(
         ("apus = 16", "apus = 0"),

@@ -1,7 +1,8 @@
 //! TOML whose every value knows its place in the file.
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue, Deserializer};
+use toml::{Spanned, de};
 
 use super::Source;
 use crate::error::{Error, Position, Result, suggest};
@@ -22,6 +23,43 @@ impl<'a> Document<'a> {
                 Err(source.error(start, error.message().trim(), "TOML"))
             }
         }
+    }
+
+    /// Everything as `T`, whose `Deserialize` says what may stand where. Its errors are `X, expected Y`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] at the value that `T` refuses, or at the key that it does not know.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        T::deserialize(Deserializer::from(self.root.clone())).map_err(|error| self.refused(&error))
+    }
+
+    /// The words of serde in those of this library.
+    fn refused(&self, error: &de::Error) -> Error {
+        let message = error.message();
+        let text = error.to_string();
+        // Behind the message stands the dotted name of the value: in `terms.alpha`.
+        let name = text
+            .trim_end()
+            .rsplit_once("\nin `")
+            .map_or("", |(_, name)| name.trim_end_matches('`'));
+        let (found, expected) =
+            message.split_once(", expected ").unwrap_or((message, "another value"));
+        let quoted = |kind: &str| Some(found.strip_prefix(kind)?.trim_matches('`'));
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let one_of = |key: &str| format!("one of {}{}", known.join(", "), suggest(key, &known));
+        let (found, expected) = if let Some(key) = quoted("missing field ") {
+            (format!("no value for {:?}", path(name, key)), format!("{key} = .."))
+        } else if let Some(key) = quoted("unknown field ") {
+            (format!("{:?}", path(name, key)), one_of(key))
+        } else if let Some(variant) = quoted("unknown variant ") {
+            (format!("{variant:?} for {name:?}"), one_of(variant))
+        } else if let Some(kind) = quoted("wanted ") {
+            (format!("another kind of value for {name:?}"), kind.to_string())
+        } else {
+            (format!("{} for {name:?}", in_words(found)), in_words(expected))
+        };
+        let at = self.source.position(error.span().map_or(0, |span| span.start));
+        Error::Input { at, found, expected }
     }
 
     /// The table of everything.
@@ -195,7 +233,7 @@ impl<'d> Table<'d> {
     }
 
     fn path(&self, key: &str) -> String {
-        if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) }
+        path(&self.name, key)
     }
 
     fn missing(&self, key: &str, expected: &str) -> Error {
@@ -204,6 +242,35 @@ impl<'d> Table<'d> {
 
     fn wrong(&self, key: &str, value: &DeValue<'_>, expected: &str) -> Error {
         self.error(key, format!("{} for {:?}", describe(value), self.path(key)), expected)
+    }
+}
+
+/// The dotted name of a key in a table.
+fn path(table: &str, key: &str) -> String {
+    if table.is_empty() { key.to_string() } else { format!("{table}.{key}") }
+}
+
+/// What serde calls a value or a type, as a user knows it.
+fn in_words(text: &str) -> String {
+    const WORDS: [(&str, &str); 10] = [
+        ("a nonzero u32", "a whole number of at least 1"),
+        ("u32", "a whole number"),
+        ("f64", "a finite number"),
+        ("a sequence", "an array"),
+        ("struct ", "a table"),
+        ("sequence", "an array"),
+        ("map", "a table"),
+        ("string ", "the text "),
+        ("integer ", "the number "),
+        ("floating point ", "the number "),
+    ];
+    let text = text.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+    let known = WORDS.iter().find_map(|(theirs, ours)| Some((ours, text.strip_prefix(theirs)?)));
+    match known {
+        // The name of a type of ours tells a user nothing.
+        Some((&"a table", _)) => "a table".into(),
+        Some((words, rest)) => format!("{words}{}", rest.trim_matches('`')),
+        None => text.trim_matches('`').to_string(),
     }
 }
 
@@ -283,6 +350,40 @@ mod tests {
             "x.toml:1:9: found the text \"x\", expected an array of finite numbers",
         );
         check("b = 1", |t| t.expect_keys(&["a"]), "x.toml:1:5: found \"b\", expected one of a");
+    }
+
+    #[test]
+    fn what_a_type_refuses_is_told_with_its_place_and_in_our_words() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(dead_code, reason = "they are there to be read")]
+        struct Sizes {
+            number: f64,
+            count: std::num::NonZeroU32,
+            list: Option<Vec<u32>>,
+            nested: Option<Box<Sizes>>,
+        }
+        let check = |text: &str, message: &str| {
+            let source = Source::new("x.toml", text);
+            let read = Document::parse(&source).and_then(|document| document.read::<Sizes>());
+            assert_eq!(read.expect_err("must be refused").to_string(), format!("x.toml:{message}"));
+        };
+        check(
+            "count = 1\nnumber = \"x\"",
+            "2:10: found the text \"x\" for \"number\", expected a finite number",
+        );
+        check(
+            "count = 0",
+            "1:9: found the number 0 for \"count\", expected a whole number of at least 1",
+        );
+        check("list = 2", "1:8: found the number 2 for \"list\", expected an array");
+        check("count = 1", "1:1: found no value for \"number\", expected number = ..");
+        check(
+            "count = 1\n[nested]\nnumbr = 1",
+            "3:1: found \"nested.numbr\", expected one of number, count, list, nested; did you mean \"number\"?",
+        );
+        check("nested = 1", "1:10: found the number 1 for \"nested\", expected a table");
+        check("number = {}", "1:10: found a table for \"number\", expected a finite number");
     }
 
     #[test]

@@ -29,7 +29,6 @@
 pub(crate) mod equation_11;
 pub mod file;
 pub(crate) mod host_shared;
-mod json;
 pub mod levels;
 pub mod observations;
 pub mod parameters;

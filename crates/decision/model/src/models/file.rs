@@ -44,36 +44,133 @@
 //! Where runs are rates, `[objective]` with `rate = "ns/day"` says so: the terms, and the times of
 //! `[runs]`, are those of one unit of work then, in the inverse of that unit.
 //!
-//! `[runs]` and `[before_runs]` hold what the terms were fitted with: see `evidence`.
+//! `[runs]` and `[before_runs]` hold what the terms were fitted with, and what files said of them before:
 //!
-//! `[refined]` holds terms of the refined model, which stands beside equation 11: see
-//! [`super::refined`].
+//! ```toml
+//! [runs]                            # a number for each configuration
+//! source = "runs.csv"
+//! m = [1, 1, 2]
+//! p = [1, 2, 1]
+//! time_s = [14.5, 9.0, 8.5]         # the mean of its runs
+//! equation_11_s = [14.4, 9.0, 8.6]  # what equation 11 makes of [terms]; another time tells of an edit
+//! repetitions = [3, 3, 3]
+//! scatter = 1.2e-3                  # sum of squared deviations of logarithms from their mean
+//! degrees_of_freedom = 6
+//!
+//! [before_runs]                     # only where files knew anything
+//! unknown = ["c_apu_s"]             # of which the runs alone tell
+//! [before_runs.terms]               # as [terms]
+//! t_hpu_s = 1.3
+//! # ...
+//! [before_runs.correlation]         # as [correlation]
+//! ```
+//!
+//! `[refined]` holds terms of the refined model, which stands beside equation 11 ([`super::refined`]); each
+//! may be absent:
+//!
+//! ```toml
+//! [refined]
+//! iterations = 2499                 # whole numbers
+//! hardware_contexts = 4
+//! exposed_transfer_s = 9e-8         # numbers, or tables with value, std_error, source
+//! memory_demand_bytes_per_s = 2.1e9 # these four together
+//! memory_bandwidth_bytes_per_s = { value = 22.8e9, source = "memory.csv" }
+//! memories = 2
+//! memory_of = "process"             # or "apu"
+//! work_growth_s = 0.01
+//! ```
 
-mod evidence;
-mod phases;
-mod refined;
-mod terms;
+mod json;
+mod term;
 mod writing;
 
-use super::parameters::{Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms};
-use super::terms::{Term, Value};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+
+use super::observations::{Before, Evidence, Observations, Observed};
+use super::parameters::{Decomposition, Estimate, Interpolation, Parameters, Phase, Terms};
+use super::refined::Refinements;
+use super::terms::{Per, Term, Value};
 use super::uncertainty::Correlation;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::quantity::{Direction, Quantity};
+use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
-use mmgp_base::table::toml::{self, Document};
+use mmgp_base::table::toml::{Document, Table};
+use mmgp_base::units::Seconds;
+use term::NonNegative;
+pub(super) use term::{TermForm, slowdown};
 
 /// The versions of the format that this module reads: 2 has `[runs]`, `[before_runs]` and tables with
 /// an `interpolation`. Each file is written in the first that holds it.
 const SCHEMAS: [u32; 2] = [1, 2];
 
-/// The table that says what was measured, and its key.
-pub(in crate::models) const OBJECTIVE: &str = "objective";
-pub(in crate::models) const RATE: &str = "rate";
-pub(in crate::models) const AMOUNT: &str = "amount";
+/// A parameter file, key by key.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    name: String,
+    decomposition: DecompositionKind,
+    tasks: Option<NonZeroU32>,
+    apus: NonZeroU32,
+    #[serde(default)]
+    objective: Quantity,
+    terms: Terms,
+    #[serde(default)]
+    phases: Vec<Phase>,
+    correlation: Option<CorrelationTable>,
+    refined: Option<Refinements>,
+    runs: Option<RunsTable>,
+    before_runs: Option<BeforeRuns>,
+}
 
-/// The key of a table's [`Interpolation`].
-pub(in crate::models) const INTERPOLATION: &str = "interpolation";
+/// The name of a [`Decomposition`].
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DecompositionKind {
+    Data,
+    Task,
+}
+
+/// A correlation matrix: the names of its entries, and under each name its row.
+#[derive(Deserialize)]
+struct CorrelationTable {
+    entries: Vec<String>,
+    #[serde(flatten)]
+    rows: BTreeMap<String, Vec<f64>>,
+}
+
+/// The runs, column by column.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunsTable {
+    #[serde(default = "unnamed")]
+    source: String,
+    m: Vec<u32>,
+    p: Vec<u32>,
+    time_s: Vec<f64>,
+    equation_11_s: Option<Vec<f64>>,
+    repetitions: Vec<f64>,
+    scatter: NonNegative,
+    degrees_of_freedom: NonNegative,
+}
+
+fn unnamed() -> String {
+    "runs".into()
+}
+
+/// The terms before the runs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeforeRuns {
+    unknown: Vec<String>,
+    terms: Terms,
+    correlation: Option<CorrelationTable>,
+}
 
 impl Parameters {
     /// Reads and checks a parameter file; an error names file, line, column, what was found and what was
@@ -93,33 +190,49 @@ impl Parameters {
         if !SCHEMAS.contains(&schema) {
             return Err(root.error("schema", format!("schema {schema}"), "1 or 2"));
         }
-        let keys = [
-            "schema",
-            "name",
-            "decomposition",
-            "tasks",
-            "apus",
-            OBJECTIVE,
-            "terms",
-            "phases",
-            "correlation",
-            "refined",
-        ];
-        root.expect_keys(&[&keys[..], &evidence::KEYS[..]].concat())?;
-        let terms = read_terms(&root.table("terms")?)?;
-        let mut parameters = Self {
-            name: root.text("name")?.to_string(),
-            decomposition: read_decomposition(&root)?,
-            apus: root.count("apus", 1)?,
-            quantity: read_quantity(&root)?,
-            phases: phases::read(&root, &terms)?,
-            correlation: read_correlation(&root, &terms)?,
-            refinements: refined::read(&root)?,
-            evidence: evidence::read(&root)?,
-            terms,
+        let file: File = document.read()?;
+        let decomposition = match (file.decomposition, file.tasks) {
+            (DecompositionKind::Data, None) => Decomposition::Data,
+            (DecompositionKind::Task, Some(tasks)) => Decomposition::Task { tasks: tasks.get() },
+            (DecompositionKind::Data, Some(_)) => {
+                let expected = "none, or decomposition = \"task\"";
+                return Err(root.error("tasks", "tasks for a data decomposition", expected));
+            }
+            (DecompositionKind::Task, None) => {
+                let found = "a task decomposition without tasks";
+                return Err(root.error("decomposition", found, "tasks = .. beside it"));
+            }
         };
-        parameters.share_quantity();
-        evidence::check(&root, &parameters)?;
+        if file.objective.unit() == Some("") {
+            let expected = "the unit of what was measured, as \"ns/day\"";
+            return Err(root.error("objective", "no unit", expected));
+        }
+        check_phases(&root, &file.terms, &file.phases)?;
+        let mut parameters = Self {
+            name: file.name,
+            decomposition,
+            apus: file.apus.get(),
+            quantity: file.objective,
+            phases: file.phases,
+            correlation: file.correlation.map(|rows| rows.of(&file.terms, &root)).transpose()?,
+            refinements: file.refined,
+            evidence: None,
+            terms: file.terms,
+        };
+        match (file.runs, file.before_runs) {
+            (Some(runs), before) => {
+                let table = root.table("runs")?;
+                let mut observations = runs.observations(&table)?;
+                observations.quantity = parameters.quantity.clone();
+                runs.check_terms(&table, &parameters)?;
+                let before = before.map(|before| before.of(&root.table("before_runs")?));
+                parameters.evidence = Some(Evidence { observations, before: before.transpose()? });
+            }
+            (None, Some(_)) => {
+                return Err(root.error("before_runs", "no [runs]", "the runs that came after"));
+            }
+            (None, None) => {}
+        }
         Ok(parameters)
     }
 
@@ -129,203 +242,146 @@ impl Parameters {
     }
 
     /// Whether a reader of the first version would go wrong.
-    pub(in crate::models) fn needs_schema_2(&self) -> bool {
+    fn needs_schema_2(&self) -> bool {
         let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
         self.evidence.is_some() || !self.quantity.is_time() || !self.terms.values().all(is_held)
     }
 }
 
-fn read_quantity(root: &toml::Table<'_>) -> Result<Quantity> {
-    let Some(objective) = root.optional_table(OBJECTIVE)? else { return Ok(Quantity::Time) };
-    let (key, direction) = match objective.has(AMOUNT) {
-        true => (AMOUNT, Direction::Least),
-        false => (RATE, Direction::Most),
+/// How far the sum over the phases may lie from the whole, of the larger of the two: what
+/// rounding to six digits by hand does, and no more.
+const TOLERANCE: f64 = 1e-6;
+
+/// Refuses phases that do not add up to the whole: every term but the gap is a total; of the gap, which
+/// is per off-load, `N*g` is. A phase counts its collectives if, and only if, the whole does.
+fn check_phases(root: &Table<'_>, terms: &Terms, phases: &[Phase]) -> Result<()> {
+    let total = |value: Value<'_>, offloads: &Estimate, per: Per| {
+        let value = value.estimates.first().map_or(0.0, |estimate| estimate.value);
+        if per == Per::Run { value } else { offloads.value * value }
     };
-    objective.expect_keys(&[key])?;
-    match objective.text(key)? {
-        "" => Err(objective.error(key, "no unit", "the unit of what was measured, as \"ns/day\"")),
-        unit => Ok(Quantity::of(direction, unit)),
-    }
-}
-
-fn read_decomposition(root: &toml::Table<'_>) -> Result<Decomposition> {
-    match root.text("decomposition")? {
-        "data" if root.has("tasks") => Err(root.error(
-            "tasks",
-            "tasks for a data decomposition",
-            "none, or decomposition = \"task\"",
-        )),
-        "data" => Ok(Decomposition::Data),
-        "task" => Ok(Decomposition::Task { tasks: root.count("tasks", 1)? }),
-        other => Err(root.error("decomposition", format!("{other:?}"), "\"data\" or \"task\"")),
-    }
-}
-
-/// The correlation matrix, a row under the name of each of its entries.
-fn read_correlation(root: &toml::Table<'_>, terms: &Terms) -> Result<Option<Correlation>> {
-    let Some(table) = root.optional_table("correlation")? else { return Ok(None) };
-    let names = table.texts("entries")?;
-    let mut entries = Vec::new();
-    let mut matrix = Vec::new();
-    for name in &names {
-        let Some(entry) = terms.entry_named(name) else {
-            let known = terms.entries().into_iter().map(|entry| terms.name_of(entry));
-            let expected = format!("one of {}", known.collect::<Vec<_>>().join(", "));
-            return Err(table.error("entries", format!("the entry {name:?}"), expected));
-        };
-        entries.push(entry);
-        let Some(row) = table.optional_numbers(name)? else {
-            return Err(table.error(
-                "entries",
-                format!("no row for {name:?}"),
-                "one for each entry",
-            ));
-        };
-        matrix.extend(row);
-    }
-    let keys: Vec<&str> = ["entries"].into_iter().chain(names.iter().map(String::as_str)).collect();
-    table.expect_keys(&keys)?;
-    match Correlation::new(entries, matrix) {
-        Ok(correlation) => Ok(Some(correlation)),
-        Err(Error::OutOfRange { found, expected, .. }) => {
-            Err(table.error("entries", found, expected))
-        }
-        Err(other) => Err(other),
-    }
-}
-
-fn read_terms(terms: &toml::Table<'_>) -> Result<Terms> {
-    terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
-    terms::terms(terms)
-}
-
-/// A bare number or a table with `value`.
-fn read_estimate(parent: &toml::Table<'_>, key: &str) -> Result<Estimate> {
-    match parent.optional_table(key) {
-        Ok(Some(entry)) => read_estimate_table(&entry, &[]),
-        _ => read_number(parent, key, "a number or { value = .. }"),
-    }
-}
-
-/// A bare number; the error for anything else names all that would have been `expected`.
-fn read_number(parent: &toml::Table<'_>, key: &str, expected: &str) -> Result<Estimate> {
-    match parent.number(key) {
-        Ok(value) => not_negative(parent, key, value).map(Estimate::exact),
-        Err(Error::Input { at, found, .. }) => {
-            Err(Error::Input { at, found, expected: expected.into() })
-        }
-        Err(other) => Err(other),
-    }
-}
-
-/// A table with `value`, what may stand beside it, and the keys that the caller reads itself.
-fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result<Estimate> {
-    let degrees = terms::degrees_of_freedom(|key| entry.has(key));
-    let own_keys = ["value", "std_error", degrees, "source", "combined_with"];
-    entry.expect_keys(&[further_keys, &own_keys].concat())?;
-    let optional = |key| -> Result<Option<f64>> {
-        let number = entry.optional_number(key)?;
-        number.map(|number| not_negative(entry, key, number)).transpose()
-    };
-    let std_error = optional("std_error")?;
-    Ok(Estimate {
-        value: not_negative(entry, "value", entry.number("value")?)?,
-        std_error,
-        degrees_of_freedom: optional(degrees)?,
-        source: entry.optional_text("source")?.map(str::to_string),
-        combined_with: entry.texts("combined_with")?,
-    })
-}
-
-/// A number, a table with `value`, or a table over m in either of its two forms.
-fn read_over_m(parent: &toml::Table<'_>, key: &str) -> Result<OverM> {
-    if let Ok(Some(entry)) = parent.optional_table(key) {
-        return if entry.has("m") {
-            read_columns(&entry).map(OverM::Table)
-        } else {
-            read_estimate_table(&entry, &["m"]).map(OverM::Constant)
-        };
-    }
-    match parent.tables(key) {
-        Ok(entries) if !entries.is_empty() => read_rows(parent, key, &entries).map(OverM::Table),
-        _ => {
-            let expected = "a number, { value = .. } or a table over m";
-            read_number(parent, key, expected).map(OverM::Constant)
-        }
-    }
-}
-
-/// `{ m = [..], value = [..], std_error = [..], source = ".." }`
-fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
-    let degrees = terms::degrees_of_freedom(|key| entry.has(key));
-    entry.expect_keys(&["m", "value", "std_error", degrees, "source", INTERPOLATION])?;
-    let m = entry.counts("m")?;
-    check_increasing(entry, "m", &m)?;
-    let column = |key: &str| -> Result<Option<Vec<f64>>> {
-        let Some(values) = entry.optional_numbers(key)? else { return Ok(None) };
-        if values.len() != m.len() {
-            let found = format!("{} numbers for \"{}.{key}\"", values.len(), entry.name());
-            return Err(entry.error(key, found, format!("{}, one for each m", m.len())));
-        }
-        for &value in &values {
-            not_negative(entry, key, value)?;
-        }
-        Ok(Some(values))
-    };
-    let Some(values) = column("value")? else {
-        let found = format!("no value for \"{}.value\"", entry.name());
-        return Err(entry.error("value", found, "an array of finite numbers"));
-    };
-    let std_errors = column("std_error")?;
-    let degrees_of_freedom = column(degrees)?;
-    let source = entry.optional_text("source")?;
-    let estimate = |(index, &value): (usize, &f64)| Estimate {
-        value,
-        std_error: std_errors.as_ref().map(|column| column[index]),
-        degrees_of_freedom: degrees_of_freedom.as_ref().map(|column| column[index]),
-        source: source.map(str::to_string),
-        combined_with: Vec::new(),
-    };
-    let values = values.iter().enumerate().map(estimate).collect();
-    Ok(Table { m, values, interpolation: read_interpolation(entry)? })
-}
-
-fn read_interpolation(entry: &toml::Table<'_>) -> Result<Interpolation> {
-    let Some(name) = entry.optional_text(INTERPOLATION)? else { return Ok(Interpolation::Held) };
-    Interpolation::named(name).ok_or_else(|| {
-        let expected = Interpolation::NAMES.map(|(known, _)| format!("{known:?}")).join(" or ");
-        entry.error(INTERPOLATION, format!("{name:?}"), expected)
-    })
-}
-
-/// `[{ m = .., value = .., .. }, ..]`
-fn read_rows(parent: &toml::Table<'_>, key: &str, entries: &[toml::Table<'_>]) -> Result<Table> {
-    let m = entries.iter().map(|entry| entry.count("m", 1)).collect::<Result<Vec<_>>>()?;
-    check_increasing(parent, key, &m)?;
-    let mut own_keys = vec!["m", INTERPOLATION];
-    let mut values = Vec::new();
-    for entry in entries {
-        values.push(read_estimate_table(entry, &own_keys)?);
-        own_keys.truncate(1);
-    }
-    let interpolation = entries.first().map(read_interpolation).transpose()?.unwrap_or_default();
-    Ok(Table { m, values, interpolation })
-}
-
-/// At least one m, the first at least 1, each larger than the one before.
-fn check_increasing(table: &toml::Table<'_>, key: &str, m: &[u32]) -> Result<()> {
-    if m.first().is_some_and(|&first| first >= 1) && m.is_sorted_by(|a, b| a < b) {
+    if phases.is_empty() {
         return Ok(());
     }
-    Err(table.error(key, format!("m = {m:?}"), "increasing whole numbers, the first at least 1"))
+    let counts = |phase: &&Phase| phase.collectives.is_some() != terms.collectives.is_some();
+    if let Some(phase) = phases.iter().find(counts) {
+        let (found, expected) = match terms.collectives {
+            Some(_) => ("no collectives", "collectives = .., as in [terms]"),
+            None => ("collectives", "none, as in [terms]"),
+        };
+        return Err(root.error("phases", format!("{found} in phase {:?}", phase.name), expected));
+    }
+    for term in Term::of_phases() {
+        let per = terms.per(term);
+        let of_phase = |phase: &Phase| total(phase.value(term), &phase.offloads, per);
+        let sum: f64 = phases.iter().map(of_phase).sum();
+        let whole = total(terms.value(term), &terms.offloads, per);
+        if (sum - whole).abs() > TOLERANCE * sum.max(whole) {
+            let factor = if per == Per::Run { "" } else { "offloads * " };
+            let found = format!("phases whose {factor}{} add up to {sum:?}", term.name());
+            return Err(root.error("phases", found, format!("{whole:?} as in [terms]")));
+        }
+    }
+    Ok(())
 }
 
-fn not_negative(table: &toml::Table<'_>, key: &str, value: f64) -> Result<f64> {
-    if value >= 0.0 {
-        return Ok(value);
+impl CorrelationTable {
+    /// The correlation of these terms, which stands in `parent`.
+    fn of(mut self, terms: &Terms, parent: &Table<'_>) -> Result<Correlation> {
+        let table = parent.table("correlation")?;
+        let mut entries = Vec::new();
+        let mut matrix = Vec::new();
+        for name in &self.entries {
+            let Some(entry) = terms.entry_named(name) else {
+                let known = terms.entries().into_iter().map(|entry| terms.name_of(entry));
+                let expected = format!("one of {}", known.collect::<Vec<_>>().join(", "));
+                return Err(table.error("entries", format!("the entry {name:?}"), expected));
+            };
+            let Some(row) = self.rows.remove(name) else {
+                let found = format!("no row for {name:?}");
+                return Err(table.error("entries", found, "one for each entry"));
+            };
+            entries.push(entry);
+            matrix.extend(row);
+        }
+        if let Some(name) = self.rows.keys().next() {
+            return Err(table.error(name, format!("a row {name:?}"), "an entry of that name"));
+        }
+        Correlation::new(entries, matrix).map_err(|error| match error {
+            Error::OutOfRange { found, expected, .. } => table.error("entries", found, expected),
+            other => other,
+        })
     }
-    let found = format!("the number {value:?} for \"{}.{key}\"", table.name());
-    Err(table.error(key, found, "0 or more"))
+}
+
+impl RunsTable {
+    fn observations(&self, table: &Table<'_>) -> Result<Observations> {
+        let count = self.m.len();
+        if count == 0 || self.p.len() != count {
+            let found = format!("{count} values of m and {} of p", self.p.len());
+            return Err(table.error("p", found, "as many of each, at least one"));
+        }
+        for (key, column) in [("time_s", &self.time_s), ("repetitions", &self.repetitions)] {
+            if column.len() != count {
+                let found = format!("{} numbers for \"runs.{key}\"", column.len());
+                return Err(table.error(key, found, format!("{count}, one for each m")));
+            }
+            if let Some(bad) = column.iter().find(|it| !(it.is_finite() && **it > 0.0)) {
+                return Err(table.error(key, format!("{bad:?}"), "above 0"));
+            }
+        }
+        let mut configurations = Vec::with_capacity(count);
+        for (index, (&m, &p)) in self.m.iter().zip(&self.p).enumerate() {
+            let Ok(mapping) = Mapping::new(m, p) else {
+                return Err(table.error("m", format!("({m}, {p})"), "m and p of at least 1"));
+            };
+            let (time, repetitions) = (Seconds(self.time_s[index]), self.repetitions[index]);
+            configurations.push(Observed { mapping, time, repetitions });
+        }
+        let (scatter, degrees_of_freedom) = (self.scatter.into(), self.degrees_of_freedom.into());
+        Ok(Observations::new(&self.source, configurations, scatter, degrees_of_freedom))
+    }
+
+    /// Refuses terms that were changed after they were fitted to the runs beside them: predictions rest
+    /// on the runs, and would pass over the change.
+    fn check_terms(&self, table: &Table<'_>, parameters: &Parameters) -> Result<()> {
+        let mappings = self.m.iter().zip(&self.p).map(|(&m, &p)| Mapping::of(m, p));
+        let now: Vec<f64> = mappings.map(|mapping| parameters.time(mapping).0).collect();
+        if !now.iter().all(|time| time.is_finite()) {
+            let found = "runs of which the terms make no finite time";
+            return Err(table.error(
+                "time_s",
+                found,
+                "terms that add up to a finite time of each run",
+            ));
+        }
+        let Some(fitted) = &self.equation_11_s else { return Ok(()) };
+        let is_same = |(now, then): (&f64, &f64)| (now - then).abs() <= ROUNDING * then.abs();
+        if fitted.len() != now.len() || now.iter().zip(fitted).all(is_same) {
+            return Ok(());
+        }
+        let expected = "the [terms] that were fitted to these runs; where the new ones are to count as \
+                        they stand, take [runs] and [before_runs] away, where they are to be beside the \
+                        runs, write them into [before_runs.terms]";
+        Err(table.error("equation_11_s", "terms that were changed since", expected))
+    }
+}
+
+/// Times that differ by less than this fraction are the same, by rounding of terms written by hand.
+const ROUNDING: f64 = 1e-6;
+
+impl BeforeRuns {
+    fn of(self, table: &Table<'_>) -> Result<Before> {
+        let term = |name: &String| {
+            Term::named(name).ok_or_else(|| {
+                let known: Vec<&str> = Term::all().map(Term::name).collect();
+                let expected = format!("one of {}", known.join(", "));
+                table.error("unknown", format!("the term {name:?}"), expected)
+            })
+        };
+        let unknown = self.unknown.iter().map(term).collect::<Result<_>>()?;
+        let correlation = self.correlation.map(|rows| rows.of(&self.terms, table)).transpose()?;
+        Ok(Before { terms: self.terms, correlation, unknown })
+    }
 }
 
 #[cfg(test)]

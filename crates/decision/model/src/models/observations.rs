@@ -77,18 +77,6 @@ pub struct Range {
 }
 
 impl Observations {
-    /// The keys of `[runs]` in parameter files of either format.
-    pub(super) const KEYS: [&'static str; 8] = [
-        "source",
-        "m",
-        "p",
-        "time_s",
-        "equation_11_s",
-        "repetitions",
-        "scatter",
-        "degrees_of_freedom",
-    ];
-
     /// Timed configurations in any order; of one that stands there twice the later counts.
     pub fn new(
         source: impl Into<String>,

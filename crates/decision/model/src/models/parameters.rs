@@ -1,7 +1,8 @@
 //! The parameters of the model, each with how sure it is and where it came from.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::file;
 use super::observations::Evidence;
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
@@ -21,7 +22,8 @@ pub enum Decomposition {
 }
 
 /// A number with its uncertainty and origin.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "file::Form")]
 pub struct Estimate {
     /// The value, in the unit of its term; finite and not negative.
     pub value: f64,
@@ -49,7 +51,8 @@ impl Estimate {
 }
 
 /// A term that depends on m: a number, or a table over m.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "file::Form")]
 pub enum OverM {
     /// The same for all m; for `alpha`, for all m > 1.
     Constant(Estimate),
@@ -79,10 +82,12 @@ impl Table {
 ///
 /// Below the first, it comes from what the term is at m = 1, which is also the last but one entry
 /// of a table that has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Interpolation {
     /// Linear between entries, held constant beyond the last: nothing is known there.
     #[default]
+    #[serde(skip)]
     Held,
     /// Linear in m, beyond the last as between the last two.
     Line,
@@ -91,18 +96,13 @@ pub enum Interpolation {
 }
 
 impl Interpolation {
-    /// Those that have a name in files; a table without one is held.
-    pub const NAMES: [(&'static str, Self); 2] =
-        [("line", Self::Line), ("logarithm", Self::Logarithm)];
-
     /// The name in files; `None` where a table needs none.
     pub fn name(self) -> Option<&'static str> {
-        Self::NAMES.iter().find(|(_, named)| *named == self).map(|(name, _)| *name)
-    }
-
-    /// The one of that name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, named)| *named)
+        match self {
+            Self::Held => None,
+            Self::Line => Some("line"),
+            Self::Logarithm => Some("logarithm"),
+        }
     }
 
     /// How far m is from one entry to the next, of which it may lie beyond: 0 at `low`, 1 at `high`.
@@ -121,7 +121,8 @@ impl Interpolation {
 pub(crate) const NOT_MEASURED: &str = "not measured";
 
 /// The terms of equation 11. Times are seconds, per run unless it says otherwise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Terms {
     /// T_HPU(1,1): time on the HPU in a sequential run.
     pub t_hpu_s: Estimate,
@@ -141,6 +142,7 @@ pub struct Terms {
     /// off-load does.
     pub collectives: Option<Estimate>,
     /// alpha_m: slowdown of HPU code under m threads, 1 at m = 1.
+    #[serde(deserialize_with = "file::slowdown")]
     pub alpha: OverM,
     /// O_COL: global synchronisation, per collective or, where these are not counted, per
     /// off-load.
@@ -148,7 +150,8 @@ pub struct Terms {
 }
 
 /// The part of the program's own terms that one phase contributes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Its name: the off-loaded function.
     pub name: String,
@@ -210,13 +213,6 @@ impl Parameters {
             correlation: None,
             refinements: None,
             evidence: None,
-        }
-    }
-
-    /// The runs that come with them are of what they are of.
-    pub(super) fn share_quantity(&mut self) {
-        if let Some(evidence) = &mut self.evidence {
-            evidence.observations.quantity = self.quantity.clone();
         }
     }
 }

@@ -29,6 +29,10 @@
 mod host;
 mod model;
 
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
 use super::parameters::{Estimate, Parameters};
 use super::run::{Breakdown, Share};
 use super::time_model::Part;
@@ -39,73 +43,121 @@ use mmgp_base::units::Seconds;
 pub use model::Refined;
 
 /// The refined terms, each of which is off where it is `None`.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Keys")]
 pub struct Refinements {
     /// I: iterations of the shared loop, or other indivisible pieces that the program deals out; at
     /// least 1. The slowest APU runs `ceil(I/(m*p))` of them; of a task decomposition, where each
     /// task has I of them, `ceil(I/p)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
     /// H: hardware contexts of the host, at least 1. Up to H threads no context switch is paid;
     /// more than H queue for the host (see `host`). `alpha` then is the slowdown of host code
     /// while that many contexts compute at once, and only its values up to m = H are used: what
     /// threads beyond H lose by taking turns is the queue's and not alpha's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware_contexts: Option<u32>,
     /// Per off-load and APU, how long its memory is busy with the first and the last block, which
     /// no computation overlaps \[s\]. What a single APU waits for there is in C_APU, where a profile
     /// finds it; of several on one memory each has the blocks of all before it to wait for, but
     /// starts g later than the last, so `exposed - g` is what a further one adds, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed_transfer_s: Option<Estimate>,
     /// APUs that ask their memory for more bandwidth than it has.
+    #[serde(flatten)]
     pub memory: Option<Memory>,
     /// APU time per run that every further APU of a thread adds \[s\]: redundant computation,
     /// reductions.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub work_growth_s: Option<Estimate>,
 }
 
 /// Bandwidth of memory, asked for and given.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Memory {
     /// Bytes that an APU streams in a second of T_APU, both directions together \[byte/s\].
+    #[serde(rename = "memory_demand_bytes_per_s")]
     pub demand_bytes_per_s: Estimate,
     /// Bytes that one memory delivers in a second to as many APUs as ask \[byte/s\].
+    #[serde(rename = "memory_bandwidth_bytes_per_s")]
     pub bandwidth_bytes_per_s: Estimate,
     /// Memories of that bandwidth, at least 1.
     pub memories: u32,
     /// How the data are dealt to them.
+    #[serde(rename = "memory_of")]
     pub placement: Placement,
 }
 
+/// The refined terms under the keys of `[refined]` in a parameter file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefinedTable {
+    iterations: Option<NonZeroU32>,
+    hardware_contexts: Option<NonZeroU32>,
+    exposed_transfer_s: Option<Estimate>,
+    memory_demand_bytes_per_s: Option<Estimate>,
+    memory_bandwidth_bytes_per_s: Option<Estimate>,
+    memories: Option<NonZeroU32>,
+    memory_of: Option<Placement>,
+    work_growth_s: Option<Estimate>,
+}
+
+impl TryFrom<RefinedTable> for Refinements {
+    type Error = &'static str;
+
+    fn try_from(file: RefinedTable) -> std::result::Result<Self, Self::Error> {
+        let of_memory = (
+            file.memory_demand_bytes_per_s,
+            file.memory_bandwidth_bytes_per_s,
+            file.memories,
+            file.memory_of,
+        );
+        let memory = match of_memory {
+            (None, None, None, None) => None,
+            (_, Some(bandwidth), ..) if bandwidth.value == 0.0 => {
+                return Err("no memory_bandwidth_bytes_per_s, expected more than 0 byte/s");
+            }
+            (Some(demand), Some(bandwidth), Some(memories), Some(placement)) => Some(Memory {
+                demand_bytes_per_s: demand,
+                bandwidth_bytes_per_s: bandwidth,
+                memories: memories.get(),
+                placement,
+            }),
+            _ => {
+                return Err("a part of what a memory is, expected memory_demand_bytes_per_s, \
+                            memory_bandwidth_bytes_per_s, memories and memory_of together");
+            }
+        };
+        Ok(Self {
+            iterations: file.iterations.map(NonZeroU32::get),
+            hardware_contexts: file.hardware_contexts.map(NonZeroU32::get),
+            exposed_transfer_s: file.exposed_transfer_s,
+            memory,
+            work_growth_s: file.work_growth_s,
+        })
+    }
+}
+
 /// How data are dealt to the memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Placement {
     /// Processes are dealt to the memories in turn, and all APUs of a process stream from that one.
+    #[serde(rename = "process")]
     ByProcess,
     /// APUs are dealt to the memories in turn, each with its part of the data.
+    #[serde(rename = "apu")]
     ByApu,
 }
 
 impl Placement {
-    /// Every placement, by its name in files.
-    pub const NAMES: [(&'static str, Placement); 2] =
-        [("process", Placement::ByProcess), ("apu", Placement::ByApu)];
-
-    /// The placement of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, placement)| placement)
-    }
-
     /// Its name in files.
     pub fn name(self) -> &'static str {
-        let is_it = |(_, known): &&(&str, Self)| *known == self;
-        Self::NAMES.iter().find(is_it).expect("invariant: all have names").0
+        match self {
+            Self::ByProcess => "process",
+            Self::ByApu => "apu",
+        }
     }
 }
-
-/// The key of what an APU streams, in parameter files of either format.
-pub(super) const DEMAND: &str = "memory_demand_bytes_per_s";
-
-/// The key of what a memory delivers.
-pub(super) const BANDWIDTH: &str = "memory_bandwidth_bytes_per_s";
 
 impl Memory {
     /// How many APUs stream from the memory that has to serve the most.
@@ -119,18 +171,6 @@ impl Memory {
 }
 
 impl Refinements {
-    /// The keys of `[refined]` in parameter files of either format.
-    pub(super) const KEYS: [&'static str; 8] = [
-        "iterations",
-        "hardware_contexts",
-        "exposed_transfer_s",
-        DEMAND,
-        BANDWIDTH,
-        "memories",
-        "memory_of",
-        "work_growth_s",
-    ];
-
     /// The names of all terms.
     pub const NAMES: [&'static str; 5] =
         ["iterations", "hardware_contexts", "exposed_transfer_s", "memory", "work_growth_s"];

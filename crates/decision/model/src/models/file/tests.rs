@@ -1,4 +1,7 @@
 use super::super::parameters::Phase;
+use super::super::parameters::{OverM, Table};
+use super::super::published;
+use super::super::refined::Placement;
 use super::super::sensitivity::Entry;
 use super::*;
 
@@ -53,11 +56,15 @@ fn the_head_of_the_file_is_checked() {
         "",
         "p.toml:1:1: found no value for \"schema\", expected a whole number of at least 1",
     );
-    check("\"data\"", "\"loop\"", "p.toml:3:17: found \"loop\", expected \"data\" or \"task\"");
+    check(
+        "\"data\"",
+        "\"loop\"",
+        "p.toml:3:17: found \"loop\" for \"decomposition\", expected one of data, task",
+    );
     check(
         "\"data\"",
         "\"task\"",
-        "p.toml:1:1: found no value for \"tasks\", expected a whole number of at least 1",
+        "p.toml:3:17: found a task decomposition without tasks, expected tasks = .. beside it",
     );
     check(
         "\"data\"",
@@ -78,7 +85,7 @@ fn the_head_of_the_file_is_checked() {
     check(
         "apus = 4",
         "apus = 4\nspes = 8",
-        "p.toml:5:8: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
+        "p.toml:5:1: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
          objective, terms, phases, correlation, refined, runs, before_runs",
     );
 }
@@ -93,13 +100,12 @@ fn every_value_is_checked() {
     check(
         "t_apu_s = 12",
         "t_apu_s = inf",
-        "p.toml:7:11: found the number inf for \"terms.t_apu_s\", expected a number or \
-         { value = .. }",
+        "p.toml:7:11: found the number inf for \"terms.t_apu_s\", expected a finite number",
     );
     check(
         "t_apu_s = 12",
         "t_apu_s = { value = nan }",
-        "p.toml:7:21: found the number nan for \"terms.t_apu_s.value\", expected a finite number",
+        "p.toml:7:21: found the number NaN for \"terms.t_apu_s.value\", expected a finite number",
     );
     check(
         "std_error = 0.25",
@@ -109,26 +115,24 @@ fn every_value_is_checked() {
     check(
         "std_error = 0.25",
         "sigma = 0.25",
-        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, \
-         degrees_of_freedom, \
-         source, combined_with",
+        "p.toml:6:26: found \"terms.t_hpu_s.sigma\", expected one of m, value, std_error, \
+         degrees_of_freedom, freedom, source, combined_with, interpolation",
     );
     check(
         "g_s = {",
         "gap_s = {",
-        "p.toml:12:9: found \"terms.gap_s\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, \
+        "p.toml:12:1: found \"terms.gap_s\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, \
          o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
     );
     check(
         "t_csw_s = 2e-3\n",
         "",
-        "p.toml:5:1: found no value for \"terms.t_csw_s\", expected a number or { value = .. }",
+        "p.toml:5:1: found no value for \"terms.t_csw_s\", expected t_csw_s = ..",
     );
     check(
         "o_col_s = 0.0\n",
         "",
-        "p.toml:5:1: found no value for \"terms.o_col_s\", expected a number, { value = .. } or a \
-         table over m",
+        "p.toml:5:1: found no value for \"terms.o_col_s\", expected o_col_s = ..",
     );
 }
 
@@ -137,32 +141,32 @@ fn a_term_over_m_is_checked() {
     check(
         "m = [1, 2]",
         "m = [2, 2]",
-        "p.toml:13:15: found m = [2, 2], expected increasing whole numbers, the first at least 1",
+        "p.toml:13:15: found [2, 2] for \"terms.alpha.m\", expected increasing whole numbers, the first at least 1",
     );
     check(
         "m = [1, 2]",
         "m = [0, 2]",
-        "p.toml:13:15: found m = [0, 2], expected increasing whole numbers, the first at least 1",
+        "p.toml:13:15: found [0, 2] for \"terms.alpha.m\", expected increasing whole numbers, the first at least 1",
     );
     check(
         "m = [1, 2]",
         "m = []",
-        "p.toml:13:15: found m = [], expected increasing whole numbers, the first at least 1",
+        "p.toml:13:15: found [] for \"terms.alpha.m\", expected increasing whole numbers, the first at least 1",
     );
     check(
         "value = [1.0, 1.28]",
         "value = [1.0]",
-        "p.toml:13:31: found 1 numbers for \"terms.alpha.value\", expected 2, one for each m",
+        "p.toml:13:9: found 1 numbers as value for \"terms.alpha\", expected 2, one for each m",
     );
     check(
         "[0.0, 0.01]",
         "[0.0, 0.01, 0.02]",
-        "p.toml:13:56: found 3 numbers for \"terms.alpha.std_error\", expected 2, one for each m",
+        "p.toml:13:9: found 3 numbers as std_error for \"terms.alpha\", expected 2, one for each m",
     );
     check(
         "value = [1.0, 1.28], ",
         "",
-        "p.toml:13:9: found no value for \"terms.alpha.value\", expected an array of finite numbers",
+        "p.toml:13:9: found no value for \"terms.alpha.value\", expected value = ..",
     );
     check(
         "[1.0, 1.28]",
@@ -172,7 +176,7 @@ fn a_term_over_m_is_checked() {
     check(
         "[1.0, 1.28]",
         "[1.0, -1.28]",
-        "p.toml:13:31: found the number -1.28 for \"terms.alpha.value\", expected 0 or more",
+        "p.toml:13:37: found the number -1.28 for \"terms.alpha.value\", expected 0 or more",
     );
     check(
         "o_col_s = 0.0",
@@ -183,12 +187,12 @@ fn a_term_over_m_is_checked() {
         "o_col_s = 0.0",
         "o_col_s = \"none\"",
         "p.toml:14:11: found the text \"none\" for \"terms.o_col_s\", expected a number, \
-         { value = .. } or a table over m",
+         { value = .. } or, for alpha and o_col_s, a table over m",
     );
     check(
         "o_col_s = 0.0",
         "o_col_s = [{ m = 2, value = 1.0 }, { m = 1, value = 1.0 }]",
-        "p.toml:14:11: found m = [2, 1], expected increasing whole numbers, the first at least 1",
+        "p.toml:14:11: found [2, 1] for \"terms.o_col_s\", expected increasing whole numbers, the first at least 1",
     );
 }
 
@@ -233,8 +237,7 @@ fn phases_must_add_up_to_the_whole() {
     check(
         "g_s = 1.5e-3",
         "g_s = 1.5e-3\ncollectives = 3",
-        "p.toml:31:15: found \"phases[1].collectives\", expected one of name, t_hpu_s, t_apu_s, \
-         c_apu_s, offloads, g_s",
+        "p.toml:16:1: found collectives in phase \"evaluate\", expected none, as in [terms]",
     );
     // Within the tolerance, as six digits written by hand are.
     for (good, rounded) in
@@ -327,7 +330,8 @@ fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
 
 #[test]
 fn a_table_that_goes_on_reads_back_exactly_and_makes_it_the_second_version() {
-    for (name, interpolation) in Interpolation::NAMES {
+    for interpolation in [Interpolation::Line, Interpolation::Logarithm] {
+        let name = interpolation.name().unwrap();
         let mut parameters = read(GOOD).unwrap();
         let OverM::Table(table) = &mut parameters.terms.alpha else { panic!("a table") };
         table.interpolation = interpolation;
@@ -349,12 +353,14 @@ fn an_interpolation_that_is_none_is_refused() {
     check(
         good,
         "interpolation = \"spline\" }",
-        "p.toml:13:85: found \"spline\", expected \"line\" or \"logarithm\"",
+        "p.toml:13:85: found \"spline\" for \"terms.alpha.interpolation\", expected one of line, \
+         logarithm",
     );
     check(
         good,
         "interpolation = 2 }",
-        "p.toml:13:85: found the number 2 for \"terms.alpha.interpolation\", expected a string",
+        "p.toml:13:85: found another kind of value for \"terms.alpha.interpolation\", expected string \
+         or table",
     );
     // It belongs to the first entry, and to no number.
     for misplaced in [
@@ -363,7 +369,7 @@ fn an_interpolation_that_is_none_is_refused() {
     ] {
         let text = GOOD.replacen("o_col_s = 0.0", &format!("o_col_s = {misplaced}"), 1);
         let error = read(&text).unwrap_err().to_string();
-        assert!(error.contains("interpolation\", expected one of "), "{error}");
+        assert!(error.contains("found an interpolation "), "{error}");
     }
 }
 
@@ -422,4 +428,103 @@ fn degrees_of_freedom_are_read_by_their_old_name_too() {
     assert_eq!(read(&text.replace("degrees_of_freedom", "freedom")).unwrap(), parameters);
     let both = text.replace("std_error = 0.5", "std_error = 0.5, freedom = 5.0");
     assert!(read(&both).is_err());
+}
+
+fn with_evidence() -> Parameters {
+    let mut parameters = published("pbpi-qs20").unwrap();
+    let observed = |m, time_s| Observed {
+        mapping: Mapping::of(m, 2),
+        time: Seconds(time_s),
+        repetitions: 3.0,
+    };
+    let configurations = vec![observed(1, 0.1), observed(4, 7.25)];
+    let observations = Observations::new("my \"runs\"", configurations, 1e-4, 4.0);
+    let entries = vec![Entry::HpuTime, Entry::Gap];
+    let before = Before {
+        terms: parameters.terms.clone(),
+        correlation: Some(Correlation::new(entries, vec![1.0, 0.5, 0.5, 1.0]).unwrap()),
+        unknown: vec![Term::ApuSerialTime],
+    };
+    parameters.evidence = Some(Evidence { observations, before: Some(before) });
+    parameters
+}
+
+#[test]
+fn evidence_that_is_written_is_read_back() {
+    let parameters = with_evidence();
+    let text = parameters.to_toml();
+    assert!(text.starts_with("schema = 2\n"), "{text}");
+    assert_eq!(Parameters::read(&Source::new("p.toml", &text)).unwrap(), parameters);
+}
+
+#[test]
+fn terms_without_end_beside_runs_are_refused() {
+    let endless =
+        with_evidence().to_toml().replace("g_s = { value = 0.8", "g_s = { value = 1.7e308");
+    let error = Parameters::read(&Source::new("p.toml", &endless)).unwrap_err().to_string();
+    assert!(error.contains("runs of which the terms make no finite time"), "{error}");
+}
+
+#[test]
+fn runs_that_cannot_be_are_refused_with_their_place() {
+    let text = with_evidence().to_toml();
+    let check = |from: &str, to: &str, expected: &str| {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text);
+        let error = Parameters::read(&Source::new("p.toml", &changed)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check("p = [2, 2]", "p = [2]", "found 2 values of m and 1 of p");
+    check("time_s = [0.1, 7.25]", "time_s = [0.1]", "found 1 numbers for \"runs.time_s\"");
+    check("time_s = [0.1, 7.25]", "time_s = [0.1, 0.0]", "found 0.0, expected above 0");
+    check("scatter = 0.0001", "scatter = -1.0", "expected 0 or more");
+    check("unknown = [\"c_apu_s\"]", "unknown = [\"c_apu\"]", "the term \"c_apu\"");
+}
+
+fn read_refined(refined: &str) -> Result<Parameters> {
+    let base = published("pbpi-qs20").unwrap().to_toml();
+    Parameters::read(&Source::new("p.toml", &format!("{base}\n[refined]\n{refined}")))
+}
+
+fn check_refused(refined: &str, expected: &str) {
+    let error = read_refined(refined).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+const MEMORY: &str = "memory_demand_bytes_per_s = 2e9\nmemory_bandwidth_bytes_per_s = \
+                      { value = 20e9, source = \"memory.csv\" }\nmemories = 2\n\
+                      memory_of = \"apu\"\n";
+
+#[test]
+fn refined_terms_are_read_and_written_exactly() {
+    let all = format!(
+        "iterations = 2499\nhardware_contexts = 4\nexposed_transfer_s = {{ value = 9e-8, \
+         std_error = 1e-9 }}\nwork_growth_s = 0.01\n{MEMORY}"
+    );
+    for text in ["", "iterations = 3\n", MEMORY, &all] {
+        let parameters = read_refined(text).unwrap();
+        let again = Parameters::read(&Source::new("p.toml", &parameters.to_toml())).unwrap();
+        assert_eq!(again, parameters);
+    }
+    let refinements = read_refined(&all).unwrap().refinements.unwrap();
+    assert_eq!(refinements.names(), Refinements::NAMES);
+    assert_eq!(refinements.hardware_contexts, Some(4));
+    let memory = refinements.memory.unwrap();
+    assert_eq!((memory.memories, memory.placement), (2, Placement::ByApu));
+    assert_eq!(memory.bandwidth_bytes_per_s.source.as_deref(), Some("memory.csv"));
+    assert_eq!(published("pbpi-qs20").unwrap().refinements, None);
+}
+
+#[test]
+fn refined_terms_are_checked() {
+    check_refused("iterations = 0\n", "expected a whole number of at least 1");
+    check_refused("hardware_contexts = 1.5\n", "expected a whole number of at least 1");
+    check_refused("smt = 4\n", "expected one of iterations, hardware_contexts");
+    check_refused("work_growth_s = -1\n", "expected 0 or more");
+    check_refused(
+        "memories = 2\n",
+        "expected memory_demand_bytes_per_s, memory_bandwidth_bytes_per_s",
+    );
+    check_refused(&MEMORY.replace("apu", "node"), "expected one of process, apu");
+    check_refused(&MEMORY.replace("20e9", "0"), "expected more than 0 byte/s");
 }
