@@ -9,7 +9,7 @@ use super::unit::{Unit, time};
 use crate::models::Parameters;
 use crate::models::parameters::{Estimate, OverM};
 use crate::table::MicroBenchmarks;
-use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode};
+use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload};
 
 /// One measurement and what was fitted to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,8 +116,8 @@ fn alpha(rows: &[Alpha], parameters: &Parameters) -> Panel {
 /// Round trips, and the line from O_offload upwards. The part that grows with the size is no
 /// parameter: its slope is that of the least squares of relative deviations from the points.
 fn offload(rows: &[Offload], parameters: &Parameters) -> Panel {
-    let of_ping_pong = rows.iter().filter(|row| row.mode == OffloadMode::PingPong);
-    let seconds: Vec<[f64; 2]> = of_ping_pong
+    let seconds: Vec<[f64; 2]> = rows
+        .iter()
         .map(|row| [row.bytes as f64, row.time_s / row.round_trips as f64])
         .filter(|[bytes, time]| *bytes > 0.0 && *time > 0.0)
         .collect();
@@ -291,7 +291,13 @@ mod tests {
     }
 
     fn round_trip(bytes: u64, repetition: u32, time_s: f64) -> Offload {
-        Offload { bytes, repetition, round_trips: 10, time_s, mode: OffloadMode::PingPong }
+        Offload {
+            bytes,
+            repetition,
+            round_trips: 10,
+            time_s,
+            mode: crate::table::records::OffloadMode::PingPong,
+        }
     }
 
     fn only(panels: Vec<Panel>) -> Panel {
@@ -348,13 +354,8 @@ mod tests {
 
     #[test]
     fn what_a_fit_leaves_out_is_left_out_here() {
-        let stream = Offload { mode: OffloadMode::Stream, ..round_trip(8, 1, 1.0) };
         let alone = ContextSwitch { processes: 1, repetition: 1, switches: 1, time_s: 1.0 };
-        let tables = MicroBenchmarks {
-            offload: vec![stream],
-            context_switch: vec![alone],
-            ..MicroBenchmarks::default()
-        };
+        let tables = MicroBenchmarks { context_switch: vec![alone], ..MicroBenchmarks::default() };
         assert_eq!(panels(&tables, &parameters()), []);
     }
 

@@ -441,7 +441,7 @@ mod tests {
     fn a_misspelt_column_that_may_be_missing_is_refused_and_another_a_warning() {
         let header = "bytes,repetition,round_trips,time_s";
         let read = |column: &str| {
-            let text = format!("{header},{column}\n8,1,1000,1e-3,stream\n");
+            let text = format!("{header},{column}\n8,1,1000,1e-3,pingpong\n");
             read::<Offload>(&Source::new("offload.csv", &text))
         };
         for column in ["Mode", "moed", "modes", "MODE"] {

@@ -81,57 +81,47 @@ record! {
 }
 
 record! {
-    /// A row of `offload.csv`: messages between HPU and APU, in general a ping-pong.
-    Offload by (bytes: u64, repetition: u32, mode: OffloadMode) {
+    /// A row of `offload.csv`: a ping-pong between HPU and APU.
+    Offload by (bytes: u64, repetition: u32) {
         /// Size of each message.
         bytes: u64 = large_count(0),
         /// Which repetition of the same measurement.
         repetition: u32 = count(1),
-        /// Round trips in `time_s`; in another mode, messages.
+        /// Round trips in `time_s`.
         round_trips: u64 = large_count(1),
-        /// Time of all the round trips or messages \[s\].
+        /// Time of all the round trips \[s\].
         time_s: f64 = seconds(),
-        /// What was done; the column may be missing and then says `pingpong`.
+        /// What was done; the column may be missing.
         mode: OffloadMode = offload_mode(),
     }
     else { mode = "pingpong" }
 }
 
 /// What the rows of `offload.csv` time.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OffloadMode {
     /// `pingpong`: round trips, each message after the one before it has come back.
     PingPong,
-    /// `stream`: messages one way, sent back to back, until the last has arrived.
-    Stream,
-    /// `send`: how long the sender is busy with its messages, with pauses between them so that
-    /// none waits for another.
-    Send,
-}
-
-impl OffloadMode {
-    const ALL: [Self; 3] = [Self::PingPong, Self::Stream, Self::Send];
 }
 
 impl fmt::Display for OffloadMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::PingPong => "pingpong",
-            Self::Stream => "stream",
-            Self::Send => "send",
-        })
+        f.write_str("pingpong")
     }
 }
 
 impl Row<'_> {
-    /// The name of an [`OffloadMode`].
+    /// The only mode; times of messages one way would pass for those of round trips.
     fn offload_mode(&self, column: usize) -> Result<OffloadMode> {
-        let named = |mode: &OffloadMode| mode.to_string() == self.text(column);
-        let mode = OffloadMode::ALL.into_iter().find(named);
-        mode.ok_or_else(|| self.field_error(column, "pingpong, stream or send"))
+        match self.text(column) {
+            "pingpong" => Ok(OffloadMode::PingPong),
+            _ => Err(self.field_error(
+                column,
+                "pingpong; messages one way are no longer read: leave their rows out, and for g \
+                 time the program at several p, as m,p,repetition,time_s in runs.csv",
+            )),
+        }
     }
 }
 
@@ -403,9 +393,10 @@ mod tests {
     #[test]
     fn a_file_without_modes_is_ping_pong_and_stays_as_it_is() {
         let text = "bytes,repetition,round_trips,time_s\n8,1,10,0.5\n16,1,10,0.75\n";
-        let rows = check(text).unwrap();
-        assert!(rows.iter().all(|row| row.mode == OffloadMode::PingPong));
-        assert_eq!(write(&rows), text);
+        assert_eq!(write(&check(text).unwrap()), text);
+        let with_modes = "bytes,repetition,round_trips,time_s,mode\n8,1,10,0.5,pingpong\n\
+                          16,1,10,0.75,pingpong\n";
+        assert_eq!(write(&check(with_modes).unwrap()), text);
         let twice = check("bytes,repetition,round_trips,time_s\n8,1,10,0.5\n8,1,10,0.5\n");
         assert_eq!(
             twice.unwrap_err().to_string(),
@@ -415,18 +406,16 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_read_and_written() {
-        let text = "bytes,repetition,round_trips,time_s,mode\n8,1,10,0.5,pingpong\n\
-                    8,1,10,0.25,stream\n";
-        let rows = check(text).unwrap();
-        assert_eq!(rows[1].mode, OffloadMode::Stream);
-        assert_eq!(write(&rows), text);
-        assert_eq!(
-            check("mode,bytes,repetition,round_trips,time_s\npush,8,1,10,0.5\n")
-                .unwrap_err()
-                .to_string(),
-            "offload.csv:2:1: found \"push\" in column \"mode\", expected pingpong, stream or send"
-        );
+    fn messages_one_way_are_no_round_trips_and_the_error_says_what_to_time_instead() {
+        for mode in ["stream", "send", "push"] {
+            let text = format!("mode,bytes,repetition,round_trips,time_s\n{mode},8,1,10,0.5\n");
+            let error = check(&text).unwrap_err().to_string();
+            let found = format!(
+                "offload.csv:2:1: found \"{mode}\" in column \"mode\", expected pingpong; "
+            );
+            assert!(error.starts_with(&found), "{error}");
+            assert!(error.ends_with("as m,p,repetition,time_s in runs.csv"), "{error}");
+        }
     }
 
     #[test]

@@ -42,7 +42,6 @@ pub mod identifiability;
 mod idle;
 mod inputs;
 mod known;
-pub mod loggp;
 mod measurement;
 mod offload;
 pub mod online;
@@ -154,10 +153,9 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         slowdowns(refined);
     }
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
-    let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
     let quantity = parameters.quantity.clone();
-    let report = Report { name, quantity, terms, choices: known.choices, loggp, runs: in_runs };
+    let report = Report { name, quantity, terms, choices: known.choices, runs: in_runs };
     let refined = refined.map(|(refined, _)| refined);
     Ok(Fitted { parameters, report, refined, traded, warnings })
 }

@@ -5,7 +5,6 @@ use std::fmt;
 
 use super::identifiability::{Group, Identifiability};
 use super::known::Known;
-use super::loggp::LogGp;
 use super::runs::{Cell, Runs};
 use super::shape::{Choice, Shape};
 pub use super::terms::Contradiction;
@@ -29,8 +28,6 @@ pub struct Report {
     pub terms: Vec<TermReport>,
     /// How the shapes of the terms over m were chosen.
     pub choices: Vec<Choice>,
-    /// What `offload.csv` determines of LogGP, where it was given.
-    pub loggp: Option<LogGp>,
     /// The model beside the runs, where runs were given.
     pub runs: Option<RunsReport>,
 }
@@ -244,9 +241,6 @@ impl fmt::Display for Report {
         }
         for choice in &self.choices {
             writeln!(f, "  {}", choice.to_string().replace('\n', "\n  "))?;
-        }
-        if let Some(loggp) = &self.loggp {
-            writeln!(f, "  {}", loggp.to_string().replace('\n', "\n  "))?;
         }
         match &self.runs {
             Some(runs) => write!(f, "\n{runs}"),

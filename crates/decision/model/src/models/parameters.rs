@@ -23,7 +23,7 @@ pub enum Decomposition {
 
 /// A number with its uncertainty and origin.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "file::Form")]
+#[serde(try_from = "file::TermForm")]
 pub struct Estimate {
     /// The value, in the unit of its term; finite and not negative.
     pub value: f64,
@@ -52,7 +52,7 @@ impl Estimate {
 
 /// A term that depends on m: a number, or a table over m.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "file::Form")]
+#[serde(try_from = "file::TermForm")]
 pub enum OverM {
     /// The same for all m; for `alpha`, for all m > 1.
     Constant(Estimate),

@@ -44,7 +44,7 @@ pub use model::Refined;
 
 /// The refined terms, each of which is off where it is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Keys")]
+#[serde(try_from = "RefinedTable")]
 pub struct Refinements {
     /// I: iterations of the shared loop, or other indivisible pieces that the program deals out; at
     /// least 1. The slowest APU runs `ceil(I/(m*p))` of them; of a task decomposition, where each
