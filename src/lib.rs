@@ -63,7 +63,7 @@ pub mod report;
 
 #[doc(inline)]
 pub use mmgp_base::{
-    Error, Mapping, Result, Warning, attempt, error, quantity, table, target, units,
+    Error, Mapping, Result, Warning, answer, attempt, error, quantity, table, target, units,
 };
 #[doc(inline)]
 pub use mmgp_lab::{measure, schedulers, validate};

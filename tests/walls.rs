@@ -45,12 +45,13 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 18] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 26] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("units", &[]),
     ("quantity", &[]),
     ("mapping", &[]),
     ("error", &[]),
     ("attempt", &[]),
+    ("answer", &["table"]),
     ("target", &[]),
     ("table", &["attempt"]),
     ("series", &[]),
@@ -80,6 +81,7 @@ const MAY_USE: [(&str, &[&str]); 26] = [
     (
         "cli",
         &[
+            "answer",
             "apps",
             "belief",
             "cell",

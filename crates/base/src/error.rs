@@ -221,6 +221,16 @@ impl Error {
             _ => None,
         }
     }
+
+    /// The same error, where it is of a value outside its range under another name: a flag instead of a field.
+    pub fn renamed(self, rename: impl FnOnce(&'static str) -> &'static str) -> Self {
+        match self {
+            Self::OutOfRange { name, found, expected } => {
+                Self::OutOfRange { name: rename(name), found, expected }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Constraints in words: `min_m 3 and max_p 4`.

@@ -1,6 +1,8 @@
 //! What every part of mmgp stands on: quantities that cannot be mixed up ([`units`]), one error
-//! and warnings as values ([`error`]), and files in and out ([`table`]).
+//! and warnings as values ([`error`]), files in and out ([`table`]), and what is told of them, to people and
+//! to programs alike ([`answer`]).
 
+pub mod answer;
 pub mod attempt;
 pub mod error;
 pub mod expression;
