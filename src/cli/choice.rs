@@ -1,8 +1,10 @@
-//! Which configurations may be chosen: a condition on them, or a table of them.
+//! What may be chosen: values of a flag by their names; configurations by a condition on them, or a table of
+//! them.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::files::Guard;
 use crate::Mapping;
@@ -11,6 +13,20 @@ use crate::error::{Error, Result, Warning};
 use crate::intake::{Columns, configurations};
 use crate::native::host;
 use crate::table::Source;
+
+/// The values that a flag may have, each with its name and what help says of it.
+pub type NamedValues<T> = [(T, &'static str, &'static str)];
+
+/// A parser of one of these values by its name.
+pub fn one_of<T: Copy + Send + Sync>(
+    all: &'static NamedValues<T>,
+) -> impl TypedValueParser<Value = T> {
+    let names = all.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).map(|text| {
+        let found = all.iter().find(|(_, name, _)| *name == text);
+        found.expect("invariant: the text is one of the names").0
+    })
+}
 
 /// What may be chosen, beside bounds on m and p.
 #[derive(Args, Clone, Default)]
@@ -31,7 +47,7 @@ pub struct ChoiceArguments {
 }
 
 impl ChoiceArguments {
-    /// With the file of the configurations.
+    /// Adds the file of the configurations to what is read.
     pub fn guarded(&self, guard: Guard) -> Guard {
         guard.reads("--configurations", self.configurations.as_deref())
     }
@@ -55,8 +71,8 @@ impl ChoiceArguments {
         Ok(constraints)
     }
 
-    /// Which of these may be chosen, or of the table's where there is one, by the nodes that each
-    /// takes.
+    /// The configurations of these that may be chosen, or of the table where there is one, by the nodes that
+    /// each takes.
     pub fn of(
         &self,
         listed: Option<Vec<Mapping>>,
@@ -88,7 +104,7 @@ impl ChoiceArguments {
         self.condition.is_some()
     }
 
-    /// Those that were given, and what this computer has where they are not.
+    /// The constants that were given, and what this computer has where they are not.
     fn constants(&self) -> Vec<(String, f64)> {
         let mut constants = self.constant.clone();
         for (name, count) in [("cores", host::cores as fn() -> usize), ("gpus", host::gpus)] {
@@ -108,17 +124,13 @@ fn constant(text: &str) -> std::result::Result<(String, f64), String> {
     }
 }
 
-/// What the library calls something, as flags.
+/// An error of the library in the words of flags.
 fn in_flags(error: Error) -> Error {
-    match error {
-        Error::OutOfRange { name: "where", found, expected } => {
-            Error::out_of_range("--where", found, expected)
-        }
-        Error::OutOfRange { name: "constant", found, expected } => {
-            Error::out_of_range("--constant", found, expected)
-        }
+    error.renamed(|name| match name {
+        "where" => "--where",
+        "constant" => "--constant",
         other => other,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
-use super::objective::{Fields, column};
-use super::output::{Format, aligned, data, json, warn};
+use super::objective::{column, measured};
+use super::output::{Format, Reply, data, warn};
+use crate::answer::{Object, Style, Table};
 use crate::error::{Error, Result, Warning};
 use crate::intake::sheet::Sheet;
 use crate::intake::{Entry, Part, Plan, formats};
@@ -49,58 +49,6 @@ in the same way.";
 /// Runs that are shown.
 const SHOWN: usize = 8;
 
-/// How a table is understood.
-#[derive(Serialize)]
-struct Look {
-    file: String,
-    format: String,
-    parts: Vec<Told>,
-    /// What was measured, where that is no time.
-    #[serde(skip_serializing_if = "Quantity::is_time")]
-    objective: Quantity,
-    runs: u64,
-    configurations: usize,
-    warnings: Vec<String>,
-    first: Vec<Fields>,
-}
-
-/// What a part of a run is read from.
-#[derive(Serialize)]
-struct Told {
-    role: &'static str,
-    from: String,
-    why: String,
-}
-
-impl Told {
-    fn of(Part { role, from, why }: &Part) -> Self {
-        Self { role, from: from.clone(), why: why.clone() }
-    }
-}
-
-/// A run as it was understood: m, p, repetition and what was measured, then what a mean is of.
-fn row(Entry { run, mean_of }: &Entry, quantity: &Quantity) -> Fields {
-    let fields = Fields::default()
-        .with("m", run.m)
-        .with("p", run.p)
-        .with("repetition", run.repetition)
-        .with(column(quantity), quantity.number(Seconds(run.time_s)));
-    match mean_of {
-        Some((runs, deviation_s)) if quantity.is_time() => {
-            fields.with("runs", *runs).with("deviation_s", *deviation_s)
-        }
-        Some((runs, _)) => fields.with("runs", *runs),
-        None => fields,
-    }
-}
-
-/// So many fields of a row are shown to people.
-const SHOWN_OF_ROW: usize = 4;
-
-fn cells(row: &Fields) -> Vec<String> {
-    row.texts().into_iter().take(SHOWN_OF_ROW).collect()
-}
-
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     Guard::default().reads("FILE", Some(arguments.file.as_path())).check()?;
     let source = Source::read_any(&arguments.file)?;
@@ -125,37 +73,61 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let quantity = plan.quantity();
     let (mut first, mut keys) = (Vec::new(), BTreeSet::new());
     let reading = plan.read(&sheet, &mut |entry: Entry| {
+        let is_new = keys.insert(entry.run.key());
         if first.len() < SHOWN {
-            first.push(row(&entry, &quantity));
+            first.push(entry);
         }
-        keys.insert(entry.run.key())
+        is_new
     });
     let factors = plan.factors(&sheet);
-    let parts: Vec<Told> = plan.parts.iter().chain(&factors).map(Told::of).collect();
+    let parts: Vec<&Part> = plan.parts.iter().chain(&factors).collect();
     let reading = match reading {
         Ok(reading) => reading,
         Err(error) => return shown(error, head(&sheet) + &lines(&parts)),
     };
     let configurations: BTreeSet<(u32, u32)> = keys.iter().map(|&(m, p, _)| (m, p)).collect();
-    let look = Look {
-        file: source.name.clone(),
-        format: sheet.described(),
-        parts,
-        objective: quantity,
-        runs: reading.runs,
-        configurations: configurations.len(),
-        warnings: reading.warnings.iter().map(Warning::to_string).collect(),
-        first,
+    let (runs, configurations) = (reading.runs, configurations.len());
+    let more = if runs > first.len() as u64 { ", the first" } else { "" };
+    let above = format!(
+        "{}{}{runs} runs of {configurations} configurations{more}:\n",
+        head(&sheet),
+        lines(&parts)
+    );
+    let table = Table::of(&first)
+        .column("m", Style::Plain, |it| it.run.m)
+        .column("p", Style::Plain, |it| it.run.p)
+        .column("repetition", Style::Plain, |it| it.run.repetition)
+        .column(column(&quantity), Style::Plain, |it| quantity.number(Seconds(it.run.time_s)));
+    let part = |Part { role, from, why }: &&Part| {
+        Object::new().with("role", *role).with("from", from).with("why", why)
     };
-    match arguments.format {
-        Format::Json => data(None, &json(&look))?,
-        Format::Csv => data(None, &csv(&look))?,
-        Format::Table => {
-            data(None, &(head(&sheet) + &text(&look)))?;
-            warn(&reading.warnings);
-        }
+    let warnings = reading.warnings.iter().map(Warning::to_string).collect::<Vec<_>>();
+    let json = Object::new()
+        .with("file", &source.name)
+        .with("format", sheet.described())
+        .with("parts", parts.iter().map(part).collect::<Vec<_>>())
+        .with_some("objective", measured(&quantity))
+        .with("runs", runs)
+        .with("configurations", configurations)
+        .with("warnings", warnings)
+        .with("first", with_means(table.objects(), &first, &quantity));
+    let reply = Reply { above, table, json };
+    data(None, &reply.text(arguments.format))?;
+    if arguments.format == Format::Table {
+        warn(&reading.warnings);
     }
     Ok(Answer::Done)
+}
+
+/// Rows with what their means are of: so many runs, and how far these are apart.
+fn with_means(rows: Vec<Object>, entries: &[Entry], quantity: &Quantity) -> Vec<Object> {
+    let with = |(row, entry): (Object, &Entry)| match entry.mean_of {
+        Some((runs, deviation_s)) => row
+            .with("runs", runs)
+            .with_some("deviation_s", quantity.is_time().then_some(deviation_s)),
+        None => row,
+    };
+    rows.into_iter().zip(entries).map(with).collect()
 }
 
 /// The file and its format.
@@ -164,32 +136,11 @@ fn head(sheet: &Sheet<'_>) -> String {
 }
 
 /// What each part is read from.
-fn lines(parts: &[Told]) -> String {
+fn lines(parts: &[&Part]) -> String {
     let width = parts.iter().map(|part| part.role.len()).max().unwrap_or(0);
-    let line = |Told { role, from, why }: &Told| {
+    let line = |Part { role, from, why }: &&Part| {
         let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
         format!("  {role:<width$}  {from}{why}\n")
     };
     parts.iter().map(line).collect()
-}
-
-/// The names of the columns, of times or of what was measured.
-fn columns(look: &Look) -> [&'static str; 4] {
-    ["m", "p", "repetition", column(&look.objective)]
-}
-
-fn csv(look: &Look) -> String {
-    crate::table::csv::write_fields(&columns(look), look.first.iter().map(cells))
-}
-
-fn text(look: &Look) -> String {
-    let rows: Vec<Vec<String>> = look.first.iter().map(cells).collect();
-    let more = if look.runs > look.first.len() as u64 { ", the first" } else { "" };
-    format!(
-        "{}{} runs of {} configurations{more}:\n{}",
-        lines(&look.parts),
-        look.runs,
-        look.configurations,
-        aligned(&columns(look), &rows)
-    )
 }

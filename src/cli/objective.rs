@@ -1,15 +1,14 @@
 //! What is best, as every command that chooses is told.
 
 use clap::Args;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::Mapping;
+use crate::answer::Object;
+use crate::belief::{Basis, Share};
 use crate::error::{Error, Result};
 use crate::intake::{CapturedQuantity, Measurand};
 use crate::objective::Objective;
 use crate::quantity::{Direction, Quantity};
-use crate::table::csv;
 use crate::units::Seconds;
 
 /// What is best.
@@ -44,7 +43,7 @@ impl ObjectiveArguments {
     /// What is minimised where that was measured; nodes have so many places.
     ///
     /// # Errors
-    /// As [`Objective::parse`], in flags.
+    /// The errors of [`Objective::parse`], in flags.
     pub fn objective(&self, quantity: &Quantity, per_node: Option<u32>) -> Result<Objective> {
         let objective = match &self.objective {
             Some(text) => parsed("--objective", text, (quantity, per_node))?,
@@ -75,7 +74,7 @@ impl ObjectiveArguments {
     /// What a driver is to tell of each run: times, unless the objective names what is captured.
     ///
     /// # Errors
-    /// As [`Measurand::parse`].
+    /// The errors of [`Measurand::parse`].
     pub fn quantity(&self) -> Result<Quantity> {
         self.captured().map_or(Ok(Quantity::Time), Measurand::quantity_of)
     }
@@ -119,17 +118,14 @@ pub fn parsed(
             }
             Error::out_of_range(flag, found, expected)
         }
-        Error::OutOfRange { name: "per_node", found, expected } => {
-            Error::out_of_range("--per-node", found, expected)
-        }
-        other => other,
+        other => other.renamed(|name| if name == "per_node" { "--per-node" } else { name }),
     })
 }
 
 /// The objectives of `--pareto`.
 ///
 /// # Errors
-/// As [`parsed`], and for fewer than two.
+/// The errors of [`parsed`], and one for fewer than two.
 pub fn several(
     names: &[String],
     (quantity, per_node): (&Quantity, Option<u32>),
@@ -144,137 +140,97 @@ pub fn several(
     names.iter().map(|text| parsed("--pareto", text, (quantity, per_node))).collect()
 }
 
-/// The columns of a row for programs, by their names.
-#[derive(Default)]
-pub struct Fields(Vec<(String, Value)>);
-
-impl Fields {
-    /// With a further column.
-    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.0.push((name.into(), value.into()));
-        self
+/// What is predicted of a configuration, for programs: m and p, its time or rate, and the objective where it is
+/// another, each with its interval; `unit` is that of the objective.
+pub fn predicted(
+    objective: &Objective,
+    mapping: Mapping,
+    [time, low, high]: [Seconds; 3],
+) -> Object {
+    let quantity = objective.quantity();
+    let (first, last) = quantity.ends(low, high);
+    let name = quantity.name();
+    let names = match quantity {
+        Quantity::Time => ["time_s", "low_s", "high_s"].map(String::from),
+        _ => [name.into(), format!("{name}_low"), format!("{name}_high")],
+    };
+    let numbers = names.into_iter().zip([time, first, last]);
+    let object = numbers.fold(configuration(mapping), |all, (name, number)| {
+        all.with(name, quantity.number(number))
+    });
+    if objective.is_time() {
+        return object;
     }
+    if objective.is_measured() {
+        return object.with("unit", objective.unit());
+    }
+    let (first, last) = objective.ends(mapping, low, high);
+    object
+        .with_some(format!("{name}_unit"), quantity.unit())
+        .with("objective", objective.amount(mapping, time).0)
+        .with("objective_low", first.0)
+        .with("objective_high", last.0)
+        .with("unit", objective.unit())
+}
 
-    /// With what is predicted of a configuration: its time or rate, and the objective where it is another,
-    /// each with its interval; `unit` is that of the objective.
-    pub fn with_amounts(
-        self,
-        objective: &Objective,
-        mapping: Mapping,
-        [time, low, high]: [Seconds; 3],
-    ) -> Self {
-        let quantity = objective.quantity();
-        let (first, last) = quantity.ends(low, high);
-        let [middle, first, last] = [time, first, last].map(|it| quantity.number(it));
-        let name = quantity.name();
-        let names = match quantity {
-            Quantity::Time => ["time_s", "low_s", "high_s"].map(String::from),
-            _ => [name.into(), format!("{name}_low"), format!("{name}_high")],
-        };
-        let fields = names.into_iter().zip([middle, first, last]);
-        let fields = fields.fold(self, |all, (name, value)| all.with(name, value));
-        if objective.is_time() {
-            return fields;
-        }
-        if objective.is_measured() {
-            return fields.with("unit", objective.unit());
-        }
-        let fields = match quantity.unit() {
-            Some(unit) => fields.with(format!("{name}_unit"), unit),
-            None => fields,
-        };
-        let (first, last) = objective.ends(mapping, low, high);
-        fields
+/// A configuration for programs.
+pub fn configuration(mapping: Mapping) -> Object {
+    Object::new().with("m", mapping.m()).with("p", mapping.p())
+}
+
+/// What is known of a choice, for programs, without its interval; missing where nothing ran.
+pub fn amount(objective: &Objective, choice: Option<(Mapping, Seconds)>) -> Object {
+    let quantity = objective.quantity();
+    let number = choice.map(|(_, time)| quantity.number(time));
+    let object = Object::new().with(column(quantity), number);
+    let Some((mapping, time)) = choice else { return object };
+    match (objective.is_time(), objective.is_measured()) {
+        (true, _) => object,
+        (false, true) => object.with("unit", objective.unit()),
+        (false, false) => object
             .with("objective", objective.amount(mapping, time).0)
-            .with("objective_low", first.0)
-            .with("objective_high", last.0)
-            .with("unit", objective.unit())
-    }
-
-    /// With what is predicted of a configuration, without an interval.
-    pub fn with_amount(self, objective: &Objective, mapping: Mapping, time: Seconds) -> Self {
-        let quantity = objective.quantity();
-        let fields = self.with(column(quantity), quantity.number(time));
-        match (objective.is_time(), objective.is_measured()) {
-            (true, _) => fields,
-            (false, true) => fields.with("unit", objective.unit()),
-            (false, false) => fields
-                .with("objective", objective.amount(mapping, time).0)
-                .with("unit", objective.unit()),
-        }
-    }
-
-    /// What is known of a choice that ran; nothing where none did.
-    pub fn of_choice(objective: &Objective, choice: Option<(Mapping, Seconds)>) -> Self {
-        match choice {
-            Some((mapping, time)) => Self::default().with_amount(objective, mapping, time),
-            None => Self::default().with(column(objective.quantity()), Value::Null),
-        }
-    }
-
-    /// The names of the columns.
-    fn names(&self) -> Vec<&str> {
-        self.0.iter().map(|(name, _)| name.as_str()).collect()
-    }
-
-    /// The fields of CSV.
-    pub fn texts(&self) -> Vec<String> {
-        let text = |(_, value): &(String, Value)| match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.0.iter().map(text).collect()
+            .with("unit", objective.unit()),
     }
 }
 
-/// What the column of what was measured is called.
+/// The name of the column of what was measured.
 pub fn column(quantity: &Quantity) -> &'static str {
     if quantity.is_time() { "time_s" } else { quantity.name() }
 }
 
-/// Rows of the same columns as CSV.
-pub fn csv(rows: &[Fields]) -> String {
-    let names = rows.first().map(Fields::names).unwrap_or_default();
-    csv::write_fields(&names, rows.iter().map(Fields::texts))
-}
-
-impl Serialize for Fields {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
+/// What was measured, for programs, where that is no time.
+pub fn measured(quantity: &Quantity) -> Option<Object> {
+    quantity.unit().map(|unit| Object::new().with(quantity.name(), unit))
 }
 
 /// An objective for programs.
-#[derive(Serialize)]
-pub struct Said {
-    name: String,
-    unit: Option<String>,
-    /// `least` or `most`.
-    best: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    within: Option<f64>,
+pub fn described(objective: &Objective) -> Object {
+    let best = match objective.direction() {
+        Direction::Least => "least",
+        Direction::Most => "most",
+    };
+    Object::new()
+        .with("name", objective.name())
+        .with("unit", objective.unit())
+        .with("best", best)
+        .with_some("within", objective.tolerance())
 }
 
-impl Said {
-    /// `None` of the time in seconds, of which nothing is given up.
-    pub fn of(objective: &Objective) -> Option<Self> {
-        let is_usual = objective.is_time() && objective.tolerance().is_none();
-        (!is_usual).then(|| Self::always(objective))
-    }
+/// An objective for programs, unless it is the time in seconds, of which nothing is given up.
+pub fn unusual(objective: &Objective) -> Option<Object> {
+    let is_usual = objective.is_time() && objective.tolerance().is_none();
+    (!is_usual).then(|| described(objective))
+}
 
-    /// Also of the time in seconds.
-    pub fn always(objective: &Objective) -> Self {
-        Self {
-            name: objective.name().into(),
-            unit: objective.unit().map(str::to_string),
-            best: match objective.direction() {
-                Direction::Least => "least",
-                Direction::Most => "most",
-            },
-            within: objective.tolerance(),
-        }
-    }
+/// What predictions rest on, for programs.
+pub fn basis(basis: &Basis) -> Object {
+    let mean = |it: &Share| Object::new().with("mean", &it.mean).with("weight", it.weight);
+    Object::new()
+        .with("timed", basis.timed)
+        .with("runs", &basis.runs)
+        .with("misfit", basis.misfit)
+        .with("noise", basis.noise)
+        .with("means", basis.means.iter().map(mean).collect::<Vec<_>>())
 }
 
 /// A part of a whole above 0, as in `1%` or `0.5`: a number is per cent with or without its sign.

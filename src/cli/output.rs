@@ -22,8 +22,10 @@ pub use progress::{Spinner, spinner};
 pub use progress::{progress, waiting};
 pub use wrapped::wrapped;
 
+use crate::answer::Table;
 use crate::error::{Answer, Error, Result, Warning};
 use crate::table;
+use crate::units::Seconds;
 
 /// How to print data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -50,6 +52,31 @@ pub fn data(out: Option<&Path>, text: &str) -> Result<()> {
 pub fn json(value: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(value);
     text.expect("invariant: what is printed has string keys only") + "\n"
+}
+
+/// What a command says: a table with words above it for people, its rows for CSV, and all of it for
+/// readers of JSON.
+pub struct Reply<R, J> {
+    /// Stands above the table, for people.
+    pub above: String,
+    pub table: Table<R>,
+    pub json: J,
+}
+
+impl<R, J: Serialize> Reply<R, J> {
+    /// The text in a format.
+    pub fn text(&self, format: Format) -> String {
+        match format {
+            Format::Table => self.above.clone() + &self.table.text(),
+            Format::Csv => self.table.csv(),
+            Format::Json => json(&self.json),
+        }
+    }
+}
+
+/// Both ends of an interval for people; a dash where nothing lies between them.
+pub fn interval(low: Seconds, high: Seconds) -> String {
+    if low < high { format!("{low} .. {high}") } else { "-".into() }
 }
 
 /// Prints warnings.
@@ -141,7 +168,7 @@ pub enum Verbosity {
 }
 
 impl From<bool> for Verbosity {
-    /// From the flag `--quiet`.
+    /// The verbosity that the flag `--quiet` asks for.
     fn from(quiet: bool) -> Self {
         if quiet { Self::Quiet } else { Self::Usual }
     }

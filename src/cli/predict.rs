@@ -1,38 +1,27 @@
 //! `mmgp predict`
 
-mod asked;
-mod break_even;
-mod explanation;
-mod flags;
-mod front;
-mod headline;
-mod next;
-mod nodes;
-mod phases;
-mod ranking;
-mod rows;
-mod what_if;
+mod choices;
+mod question;
+mod terms;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::Answer;
 use super::choice::ChoiceArguments;
 use super::files::Guard;
 use super::input::RunArguments;
-use super::objective::{NodeSize, ObjectiveArguments, Said};
+use super::objective::{NodeSize, ObjectiveArguments, basis, unusual};
 use super::output::{Format, data, line, warn};
 use super::{input, output};
 use crate::Mapping;
-use crate::belief::Basis;
+use crate::answer::Object;
 use crate::decide::{Constraints, Ranking, predict_one, rank};
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
-use asked::Asked;
-pub use ranking::table;
-use what_if::{WhatIf, WhatIfArguments};
+pub use choices::table;
+use question::{Question, WhatIf, WhatIfArguments, translated};
 
 /// Rank every feasible configuration (m, p), predict one, or weigh the choice
 #[derive(Args)]
@@ -58,7 +47,7 @@ pub struct Arguments {
     /// APUs available instead of those in the parameters
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     apus: Option<u32>,
-    /// Hardware threads of the machine that ran it: where runs asked for more, work is shared by no more
+    /// Hardware threads of the machine that ran it: where runs question for more, work is shared by no more
     /// than these
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     cores: Option<u32>,
@@ -88,13 +77,13 @@ pub struct Arguments {
     #[arg(long, group = "question", help_heading = "Questions about the choice")]
     explain: bool,
     #[command(flatten)]
-    next: next::NextArguments,
+    next: choices::NextArguments,
     #[command(flatten)]
-    break_even: break_even::BreakEvenArguments,
+    break_even: terms::BreakEvenArguments,
     #[command(flatten)]
-    phases: phases::PhaseArguments,
+    phases: terms::PhaseArguments,
     #[command(flatten)]
-    nodes: nodes::NodeArguments,
+    nodes: terms::NodeArguments,
     #[command(flatten)]
     constraints: ConstraintArguments,
     #[command(flatten)]
@@ -102,7 +91,7 @@ pub struct Arguments {
     #[command(flatten)]
     best: ObjectiveArguments,
     #[command(flatten)]
-    front: front::FrontArguments,
+    front: choices::FrontArguments,
     #[command(flatten)]
     node_size: NodeSize,
     #[command(flatten)]
@@ -188,14 +177,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         .writes("--out", arguments.out.as_deref())
         .check()?;
     let given = input::parameters(&arguments.params)?;
-    let asked = arguments.asked(&given).map_err(flags::translated)?;
-    let text = answer(&asked, arguments).map_err(flags::translated)?;
+    let question = arguments.question(&given).map_err(translated)?;
+    let text = answer(&question, arguments).map_err(translated)?;
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
 
 impl Arguments {
-    /// The question that is about times, where one is asked.
+    /// The question that is about times, where one is question.
     fn of_times(&self) -> Option<&'static str> {
         let questions = [
             (self.explain, "--explain"),
@@ -216,90 +205,78 @@ fn of_others(question: &'static str, quantity: &Quantity) -> Error {
     )
 }
 
-fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
+fn answer(question: &Question<'_>, arguments: &Arguments) -> Result<String> {
     let configuration = arguments.m.zip(arguments.p);
     let configuration = configuration.map(|(m, p)| Mapping::new(m, p)).transpose()?;
     if let Some(mapping) = configuration {
-        asked.parameters.check(mapping)?;
+        question.parameters.check(mapping)?;
     }
-    if let Some(question) = arguments.of_times() {
-        arguments.best.refuse_with(question)?;
+    if let Some(flag) = arguments.of_times() {
+        arguments.best.refuse_with(flag)?;
     }
     if arguments.explain {
-        return explanation::text(asked, configuration);
+        return terms::explanation(question, configuration);
     }
     if arguments.next.next {
-        return next::text(asked, arguments.next.noise);
+        return choices::next(question, arguments.next.noise);
     }
     if let Some(objectives) = arguments.front.asked() {
-        return front::text(asked, objectives, arguments.node_size.per_node);
+        return choices::pareto(question, objectives, arguments.node_size.per_node);
     }
-    if let (Some(question), false) = (arguments.of_times(), asked.quantity().is_time()) {
-        return Err(of_others(question, asked.quantity()));
+    if let (Some(flag), false) = (arguments.of_times(), question.quantity().is_time()) {
+        return Err(of_others(flag, question.quantity()));
     }
     if let Some(host_factor) = arguments.break_even.asked() {
-        return break_even::text(asked, host_factor);
+        return terms::break_even(question, host_factor);
     }
     if let Some(changes) = arguments.phases.asked() {
-        return phases::text(asked, changes);
+        return terms::phases(question, changes);
     }
     if let Some((nodes, level)) = arguments.nodes.asked() {
-        return nodes::text(asked, nodes, level);
+        return terms::nodes(question, nodes, level);
     }
     let line = output::waiting("predicting", output::Verbosity::Usual);
-    let candidates = asked.candidates()?;
-    let (posterior, mappings) = (&asked.posterior, &candidates.mappings);
+    let candidates = question.candidates()?;
+    let (posterior, mappings) = (&question.posterior, &candidates.mappings);
     let ranking = match configuration {
-        Some(mapping) => predict_one(posterior, mapping, mappings, asked.sampling)?,
-        None => rank(posterior, mappings, asked.sampling)?,
+        Some(mapping) => predict_one(posterior, mapping, mappings, question.sampling)?,
+        None => rank(posterior, mappings, question.sampling)?,
     };
     line.finish_and_clear();
     warn(candidates.warning().as_slice());
     warn(&ranking.warnings);
     let what_if = match configuration {
         Some(_) => None,
-        None => WhatIf::of(asked, &ranking)?,
+        None => WhatIf::of(question, &ranking)?,
     };
-    Ok(text(&ranking, candidates.feasible, asked, configuration, what_if))
+    Ok(text(&ranking, candidates.feasible, question, configuration, what_if))
 }
 
 /// Rows of a ranking for people who do not say how many.
 const ROWS: usize = 50;
 
-#[derive(Serialize)]
-struct Json {
-    feasible: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<headline::Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    objective: Option<Said>,
-    basis: Basis,
-    configurations: Vec<ranking::Row>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    what_if: Option<WhatIf>,
-}
-
 fn text(
     ranking: &Ranking,
     feasible: usize,
-    asked: &Asked<'_>,
+    question: &Question<'_>,
     one: Option<Mapping>,
     what_if: Option<WhatIf>,
 ) -> String {
-    let configurations = ranking.configurations.iter().take(asked.shown);
-    let objective = asked.posterior.objective();
-    match asked.format {
+    let shown = ranking.configurations.len().min(question.shown);
+    let configurations = &ranking.configurations[..shown];
+    let objective = question.posterior.objective();
+    match question.format {
         Format::Table => {
-            let shown = asked.shown_to_people(ROWS);
+            let shown = question.shown_to_people(ROWS);
             let configurations = ranking.configurations.iter().take(shown);
             let left = ranking.configurations.len().saturating_sub(shown);
-            let more = match (left, asked.shown) {
+            let more = match (left, question.shown) {
                 (1.., usize::MAX) => format!("... and {left} more (--top)\n"),
                 _ => String::new(),
             };
             let head = match one {
-                Some(_) => headline::basis(&asked.posterior),
-                None => headline::text(ranking, &asked.posterior),
+                Some(_) => choices::basis(&question.posterior),
+                None => choices::headline(ranking, &question.posterior),
             };
             let comparison = what_if.map(|what_if| format!("\n{}\n", what_if.sentence()));
             format!(
@@ -312,15 +289,18 @@ fn text(
             if let Some(what_if) = what_if {
                 line(&what_if.sentence());
             }
-            ranking::csv(configurations, objective)
+            choices::csv(configurations, objective)
         }
-        Format::Json => output::json(&Json {
-            feasible: if one.is_some() { 1 } else { feasible },
-            choice: one.is_none().then(|| headline::Json::new(&ranking.choice)),
-            objective: Said::of(objective),
-            basis: asked.posterior.basis(),
-            configurations: configurations.map(|it| ranking::Row::of(it, objective)).collect(),
-            what_if,
-        }),
+        Format::Json => {
+            let rows = configurations.iter().map(|it| choices::row(it, objective));
+            let object = Object::new()
+                .with("feasible", if one.is_some() { 1 } else { feasible })
+                .with_some("choice", one.is_none().then(|| choices::choice(&ranking.choice)))
+                .with_some("objective", unusual(objective))
+                .with("basis", basis(&question.posterior.basis()))
+                .with("configurations", rows.collect::<Vec<_>>())
+                .with_some("what_if", what_if.map(|it| it.object()));
+            output::json(&object)
+        }
     }
 }

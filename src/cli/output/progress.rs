@@ -76,7 +76,7 @@ impl ProgressLine {
         Self { bar, curtain: Some(Curtain { finished, thread }) }
     }
 
-    /// So many further steps are done.
+    /// Counts further steps that are done.
     pub fn inc(&self, steps: u64) {
         self.bar.inc(steps);
     }

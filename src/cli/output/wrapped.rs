@@ -24,7 +24,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// After the last word that has room; after the first where none has.
+/// The place after the last word that has room, or after the first where none has.
 fn place_to_cut(text: &str, room: usize) -> usize {
     if text.chars().count() <= room {
         return text.len();

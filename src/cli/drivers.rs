@@ -1,25 +1,105 @@
-//! `mmgp tell`
+//! `mmgp ask` and `mmgp tell`, for drivers of the user's own.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Answer;
-use super::tune::{Asked, Session, asked, duration};
-use crate::attempt::{Attempt, Status};
+use super::files::Guard;
+use super::input::ClaimArguments;
+use super::objective::{amount, configuration};
+use super::output::{data, json, line, warn};
+use super::tune::{
+    DeclareArguments, FOLDER, Request, SearchArguments, Session, duration, of_drivers, request,
+};
+use crate::Mapping;
+use crate::answer::Object;
+use crate::attempt::{Attempt, Order, Status};
 use crate::error::{Error, Result};
 use crate::intake::{Measurand, Outcome};
 use crate::launch;
 use crate::quantity::Quantity;
 use crate::table::Source;
+use crate::tune::engine::{self, Discipline};
+use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
+
+/// Say what to run next, as JSON, for a driver of your own
+#[derive(Args)]
+#[command(after_help = ASK_HELP)]
+pub struct AskArguments {
+    /// So many runs at most
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    #[command(flatten)]
+    declare: DeclareArguments,
+    #[command(flatten)]
+    search: SearchArguments,
+}
+
+const ASK_HELP: &str = "\
+Examples:
+  mmgp ask --m 1..64*2 --p 1,2,4,8 --out tune
+  mmgp ask --m 1..64*2 --p 1,2,4,8 --until-regret 5% --out tune --count 3
+
+What came of a run is told by `mmgp tell --out tune --m 8 --p 4 --time 12.5`. Asks and answers go by \
+one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
+\"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"expected_regret\", \"regret_95\", \"settled\"}: run what it says, tell what \
+came of it, and ask again, until \"settled\" is true. Asked again without being told anything, it says \
+the same.";
+
+/// A run that is asked for.
+fn run_object((mapping, order): (Mapping, Order)) -> Object {
+    let Order { id, nodes, factors, repetition, .. } = order;
+    let params = (!factors.is_empty()).then(|| Object::from_iter(factors));
+    Object::new()
+        .with("id", id)
+        .followed_by(configuration(mapping))
+        .with("nodes", nodes)
+        .with_some("params", params)
+        .with("repetition", repetition)
+}
+
+/// Prints what to run next.
+pub fn ask(arguments: &AskArguments) -> Result<Answer> {
+    let mut warnings = Vec::new();
+    arguments.declare.guarded(Guard::default()).check()?;
+    let declared = arguments.declare.declared(&mut warnings)?;
+    warn(&warnings);
+    let attempts = of_drivers(&arguments.search.out)?;
+    let quantity = match attempts.is_empty() {
+        true => arguments.search.best.quantity()?,
+        false => derived::quantity(&attempts),
+    };
+    let levels = arguments.search.levels(&declared, &quantity, None)?;
+    let discipline = Discipline::new(0, None, declared.nodes.clone());
+    let orders = engine::ask(&levels, &attempts, &discipline, arguments.count as usize)?;
+    let verdicts = engine::verdicts(&levels, &attempts)?;
+    let known = verdicts.iter().filter(|verdict| verdict.time.is_some());
+    let objective = levels.first().map(|level| level.search.objective.clone()).unwrap_or_default();
+    let product = |it: &&Verdict| {
+        let of = |(time, choice): (Seconds, Mapping)| time.0 * objective.factor(choice);
+        it.time.zip(it.choice).map_or(f64::INFINITY, of)
+    };
+    let best = known.min_by(|one, other| product(one).total_cmp(&product(other)));
+    let answer = Object::new()
+        .with("runs", orders.into_iter().map(run_object).collect::<Vec<_>>())
+        .with("best", best.and_then(|it| it.choice).map(|it| [it.m(), it.p()]))
+        .followed_by(amount(&objective, best.and_then(|it| it.choice.zip(it.time))))
+        .with("expected_regret", best.and_then(|it| it.expected_regret))
+        .with("regret_95", best.and_then(|it| it.regret_95))
+        .with("settled", verdicts.iter().all(|verdict| verdict.is_settled));
+    data(None, &json(&answer))?;
+    Ok(Answer::Done)
+}
 
 /// Tell what came of a run that `mmgp ask` asked for, or of any other
 #[derive(Args)]
-#[command(after_help = HELP)]
-pub struct Arguments {
+#[command(after_help = TELL_HELP)]
+pub struct TellArguments {
     /// Folder of the log
-    #[arg(long, value_name = "DIR", default_value = super::tune::FOLDER)]
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
     /// Processes
     #[arg(long, required_unless_present = "results")]
@@ -36,19 +116,19 @@ pub struct Arguments {
     #[arg(long, value_name = "N", conflicts_with = "results")]
     id: Option<u64>,
     #[command(flatten)]
-    found: Found,
+    found: OutcomeArguments,
     /// What is measured where that is no time, as ask has it: joules, 'max score'. Of --results a
     /// column, or an expression over columns
     #[arg(long, value_name = "WHAT")]
     objective: Option<String>,
     #[command(flatten)]
-    said: super::input::ClaimArguments,
+    said: ClaimArguments,
 }
 
-/// What came of it.
+/// What came of a run.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct Found {
+struct OutcomeArguments {
     /// It took this: seconds, or 90ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Seconds>,
@@ -68,7 +148,7 @@ struct Found {
     results: Option<PathBuf>,
 }
 
-const HELP: &str = "\
+const TELL_HELP: &str = "\
 Examples:
   mmgp tell --out tune --m 8 --p 4 --time 12.5
   mmgp tell --out tune --m 8 --p 4 --objective joules --value 532
@@ -76,7 +156,8 @@ Examples:
   mmgp tell --out tune --m 1 --p 1 --above 10m
   mmgp tell --out tune --results tune/results.csv";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+/// Writes down what came of runs.
+pub fn tell(arguments: &TellArguments) -> Result<Answer> {
     let mut session = Session::open(&arguments.out, &[])?;
     if let Some(results) = &arguments.found.results {
         return collect(arguments, results, &mut session);
@@ -108,7 +189,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let params = arguments.param.iter().cloned().collect();
     let attempt = Attempt { params, ..Attempt::new(id, m, p, Status::Ok) };
-    tell(&mut session, attempt, outcome, quantity)?;
+    append(&mut session, attempt, outcome, quantity)?;
     Ok(Answer::Done)
 }
 
@@ -121,7 +202,7 @@ fn was_told(session: &Session, id: u64) -> bool {
 }
 
 /// Writes what came of a run whose configuration an attempt has.
-fn tell(session: &mut Session, of: Attempt, outcome: Outcome, quantity: Quantity) -> Result<()> {
+fn append(session: &mut Session, of: Attempt, outcome: Outcome, quantity: Quantity) -> Result<()> {
     let is_same = |it: &&Attempt| (it.m, it.p) == (of.m, of.p) && it.params == of.params;
     let repetition = session.log.attempts().iter().filter(is_same).count() as u32 + 1;
     let attempt = Attempt { repetition, time_source: "told".into(), ..of };
@@ -146,7 +227,7 @@ fn tell(session: &mut Session, of: Attempt, outcome: Outcome, quantity: Quantity
 }
 
 /// Tells all that another engine wrote and nobody told yet.
-fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Result<Answer> {
+fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> Result<Answer> {
     let folder = &arguments.out;
     let source = Source::read_any(results)?;
     let (mut told, mut known) = (0, 0);
@@ -157,8 +238,8 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
             known += 1;
             continue;
         }
-        let asked = result.id.map(|id| asked(folder, id)).transpose()?.flatten();
-        let of_asked = asked.as_ref().map(Asked::mapping).transpose()?;
+        let asked = result.id.map(|id| request(folder, id)).transpose()?.flatten();
+        let of_asked = asked.as_ref().map(Request::mapping).transpose()?;
         let Some(mapping) = result.mapping.or(of_asked) else {
             return Err(Error::out_of_range(
                 "--results",
@@ -169,10 +250,10 @@ fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Resu
         let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
-        tell(session, Attempt { nodes, params, ..attempt }, result.outcome, result.quantity)?;
+        append(session, Attempt { nodes, params, ..attempt }, result.outcome, result.quantity)?;
         told += 1;
     }
-    super::output::line(&format!("{told} runs were told, {known} were known"));
+    line(&format!("{told} runs were told, {known} were known"));
     Ok(Answer::Done)
 }
 
