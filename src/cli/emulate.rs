@@ -1,13 +1,8 @@
 //! `mmgp emulate`
 
-mod findings;
-mod hazards;
-mod inference;
-mod list_ranking;
-mod native;
+mod phylogeny;
 mod report;
-mod sweep3d;
-mod workload;
+mod workloads;
 
 use std::path::{Path, PathBuf};
 
@@ -18,24 +13,21 @@ use super::files::Guard;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, For, HOST, MachineArguments, Way};
-use super::output::{Format, data, progress};
+use super::output::{self, Format, data, progress};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
-use crate::cell::{Blade, KernelTiming};
+use crate::cell::{Blade, Hazard, KernelTiming};
 use crate::error::Result;
 use crate::runtime::Runtime;
 use crate::units::Bytes;
-pub use findings::{RAXML_FILES, RaxmlOnce};
-pub use inference::PbpiOnce;
+pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
+pub use report::ProgramReport;
+use report::RunReport;
 #[cfg(unix)]
-pub use list_ranking::HostRanking;
-pub use list_ranking::ListRankingOnce;
-pub use native::NativeReport;
-use report::{OwnReport, Report};
-pub use sweep3d::{PlainSweep, Sweep3dOnce};
-pub use workload::{SgemmOnce, SyntheticOnce};
+pub use workloads::host_ranking;
+pub use workloads::{ListRankingOnce, SgemmOnce, Sweep3dOnce, SyntheticOnce, plain_sweep};
 
 /// Run a program once on the emulated machine, or on this computer
 #[derive(Args)]
@@ -143,11 +135,11 @@ fn guard(arguments: &Arguments) -> Guard {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
     if arguments.machine.machine == HOST {
-        return native::run(arguments, Way::Host);
+        return without_machine(arguments, Way::Host);
     }
     arguments.refuse_repetitions()?;
     let timing = match arguments.timing {
-        Timing::None => return native::run(arguments, Way::Plainly),
+        Timing::None => return without_machine(arguments, Way::Plainly),
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
@@ -167,7 +159,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let ran = match arguments.check_hazards {
         false => arguments.emulate_on(blade(), mapping),
         true if streams => arguments.emulate_on(blade().step_by_step(), mapping),
-        true => hazards::find(blade, |blade| arguments.emulate_on(blade, mapping)),
+        true => find_hazards(blade, |blade| arguments.emulate_on(blade, mapping)),
     };
     let ran = match (ran, &trace) {
         (Ok(ran), Some(trace)) => trace.commit().map(|()| ran),
@@ -178,26 +170,61 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         (ran, None) => ran,
     };
     let (program, on, ran) = ran?;
-    let report = Report::new(arguments, &machine, &ran, &*program).with_account(on.account());
-    report.own.write_files()?;
+    let report = RunReport::new((arguments, &machine), (&*program, &ran), on.account());
+    report.write_files()?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);
     }
-    let text = match arguments.format {
-        Format::Json => report.json(),
-        Format::Csv => report.csv(),
-        Format::Table => report.table(),
-    };
-    let out = arguments.out.as_deref();
-    match out.and_then(|folder| report.own.write_folder(folder, &report.table())) {
-        Some(written) => written.and_then(|()| data(None, &text))?,
-        None => data(out, &text)?,
+    let text = report.print(arguments.format);
+    match &arguments.out {
+        Some(folder) if report.write_folder(folder)? => data(None, &text)?,
+        out => data(out.as_deref(), &text)?,
     }
     Ok(Answer::Done)
 }
 
+/// Runs a program on a machine, and on another one once more, slowly, where it has a hazard: off-loads
+/// that are computed before their time goes by know only when they begin.
+fn find_hazards<T>(blade: impl Fn() -> Blade, run: impl Fn(Blade) -> Result<T>) -> Result<T> {
+    match run(blade()) {
+        Err(error) if error.downcast::<Hazard>().is_some() => {
+            let again = run(blade().step_by_step());
+            Err(again.err().unwrap_or(error))
+        }
+        ran => ran,
+    }
+}
+
+/// How often a program runs on this computer where nobody says it.
+const REPETITIONS: u32 = 5;
+
+/// Runs the program without an emulated machine, on this computer as fast as it goes to be measured or plainly
+/// for what it computes, and prints what came of it.
+fn without_machine(arguments: &Arguments, way: Way) -> Result<Answer> {
+    let only_emulated = [
+        ("--trace", arguments.trace.is_some()),
+        ("--check-hazards", arguments.check_hazards),
+        ("--port", arguments.app.port().is_some()),
+    ];
+    if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(match way {
+            Way::Host => {
+                let expected = "an emulated machine, which has such a thing";
+                Error::out_of_range(name, format!("--machine {HOST}"), expected)
+            }
+            Way::Plainly => {
+                let expected = "--timing cached or exact: without a machine there is no such thing";
+                Error::out_of_range(name, "--timing none", expected)
+            }
+        });
+    }
+    let report = arguments.app.otherwise(way, arguments)?;
+    data(arguments.out.as_deref(), &report.print(arguments.format))?;
+    Ok(Answer::Done)
+}
+
 /// A program, what it ran on, and what it did.
-type Emulated = (Box<dyn Once>, Runtime, Ran);
+type EmulatedRun = (Box<dyn Once>, Runtime, Ran);
 
 /// A program that runs once: with what it streams to files, and with what it says of its findings.
 pub trait Once {
@@ -215,12 +242,12 @@ pub trait Once {
     }
 
     /// What it says of what it found.
-    fn report(&self, ran: &Ran) -> Box<dyn OwnReport>;
+    fn report(&self, ran: &Ran) -> ProgramReport;
 }
 
 impl Arguments {
     /// Runs the program once on a machine at rest.
-    fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<Emulated> {
+    fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<EmulatedRun> {
         let program = self.app.once(self)?;
         let bar = progress("emulating", program.application().steps(), self.quiet.into());
         let blade = blade.telling(bar.steps());
@@ -237,5 +264,78 @@ impl Arguments {
     /// Which states of a chain are kept, and where; of PBPI alone.
     pub fn samples(&self) -> Option<&SamplingArguments> {
         self.samples.0.as_ref()
+    }
+
+    /// Host processes, or processes of this computer.
+    pub fn m(&self) -> u32 {
+        self.m.unwrap_or(1)
+    }
+
+    /// SPEs, or threads of this computer, of each.
+    pub fn p(&self) -> u32 {
+        self.p.unwrap_or(1)
+    }
+
+    /// Whether a progress bar is wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Host processes and SPEs: those that are named, or the program's own choice.
+    fn mapping(&self) -> Result<Mapping> {
+        self.app.mapping(self.m, self.p)
+    }
+
+    /// How often a program runs on this computer.
+    pub fn repetitions(&self) -> u32 {
+        self.repetitions.unwrap_or(REPETITIONS)
+    }
+
+    /// Refuses to repeat what takes the same time whenever it runs.
+    fn refuse_repetitions(&self) -> Result<()> {
+        match self.repetitions {
+            None => Ok(()),
+            Some(_) => Err(Error::out_of_range(
+                "--repetitions",
+                format!("--machine {}", self.machine.machine),
+                format!("--machine {HOST}; on an emulated machine every run takes the same time"),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::machine::Machine;
+
+    fn hazard(later: &str) -> Error {
+        let (place, later) = ("local store 0x0 to 0xf of SPE 0".into(), later.into());
+        let earlier = "nobody has written it".into();
+        Error::other(Hazard { place, later, problem: "but", earlier })
+    }
+
+    /// What is said of a program that runs like this, first and step by step.
+    fn found(first: fn() -> Result<u32>, by_step: fn() -> Result<u32>) -> String {
+        let blade = || Blade::new(&Machine::named("ps3").unwrap(), KernelTiming::Cached, 0.0);
+        let run = |blade: Blade| if blade.is_functional_first() { first() } else { by_step() };
+        find_hazards(blade, run).map_or_else(|error| error.to_string(), |ran| ran.to_string())
+    }
+
+    #[test]
+    fn a_hazard_is_named_with_its_own_instants() {
+        let begin = || Err(hazard("at 1 us"));
+        assert!(found(begin, || Err(hazard("at 2 us"))).contains(": at 2 us;"));
+        // Whatever the second run says, there was one.
+        assert!(found(begin, || Ok(2)).contains(": at 1 us;"));
+    }
+
+    #[test]
+    fn nothing_else_runs_twice() {
+        assert_eq!(found(|| Ok(1), || Ok(2)), "1");
+        let other = || Err(Error::Plot("once".into()));
+        let again = || Err(Error::Plot("twice".into()));
+        assert_eq!(found(other, again), "cannot draw the plot: once");
     }
 }

@@ -15,7 +15,7 @@ use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::{self, ListRankingOnce, Once};
 #[cfg(unix)]
-use crate::cli::emulate::{HostRanking, NativeReport};
+use crate::cli::emulate::{ProgramReport, host_ranking};
 use crate::cli::output::warn;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
@@ -100,7 +100,7 @@ impl Program for ListRankingArguments {
 
     /// Ranks the list on this computer.
     #[cfg(unix)]
-    fn on_host(&self, emulate: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+    fn on_host(&self, emulate: &emulate::Arguments) -> Option<Result<ProgramReport>> {
         Some(self.measured(emulate))
     }
 }
@@ -204,7 +204,7 @@ impl ListRankingArguments {
     }
 
     #[cfg(unix)]
-    fn measured(&self, emulate: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+    fn measured(&self, emulate: &emulate::Arguments) -> Result<ProgramReport> {
         if emulate.m() > 1 {
             let expected = "1: the threads of one process rank the list, and --p is how many";
             return Err(Error::out_of_range("--m", emulate.m().to_string(), expected));
@@ -218,6 +218,6 @@ impl ListRankingArguments {
             seed: self.seed.seed,
         };
         let measured = measure(&self.list(NODES)?, settings, emulate.repetitions())?;
-        Ok(Box::new(HostRanking::new(NAME, &settings, &measured)))
+        Ok(host_ranking(NAME, &settings, &measured))
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::Mapping;
 use crate::apps::Application;
-use crate::cli::emulate::{self, NativeReport, Once};
+use crate::cli::emulate::{self, Once, ProgramReport};
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
@@ -61,13 +61,13 @@ pub trait Program: Send + Sync {
     }
 
     /// Runs it on this computer; `None` where it has no version for it.
-    fn on_host(&self, arguments: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+    fn on_host(&self, arguments: &emulate::Arguments) -> Option<Result<ProgramReport>> {
         let _ = arguments;
         None
     }
 
     /// Computes the same plainly, without a machine; `None` where nothing does.
-    fn plainly(&self, arguments: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+    fn plainly(&self, arguments: &emulate::Arguments) -> Option<Result<ProgramReport>> {
         let _ = arguments;
         None
     }
@@ -178,12 +178,7 @@ pub fn in_flags(error: Error) -> Error {
         let mut flags = ENTRIES.iter().flat_map(|entry| entry.flags);
         flags.find(|(of_library, _)| *of_library == name).map(|&(_, flag)| flag)
     };
-    match error {
-        Error::OutOfRange { name, found, expected } => {
-            Error::out_of_range(flag(name).unwrap_or(name), found, expected)
-        }
-        other => other,
-    }
+    error.renamed(|name| flag(name).unwrap_or(name))
 }
 
 #[cfg(test)]

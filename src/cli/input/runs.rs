@@ -113,17 +113,12 @@ fn with_flag(warning: Warning) -> Warning {
     }
 }
 
+/// An error of the library in the words of flags.
 fn in_flags(error: Error) -> Error {
-    match error {
-        Error::OutOfRange { name: "columns", found, expected } => {
-            Error::out_of_range("--columns", found, expected)
-        }
-        Error::OutOfRange { name: "filter", found, expected } => {
-            Error::out_of_range("--filter", found, expected)
-        }
-        Error::OutOfRange { name: "objective", found, expected } => {
-            Error::out_of_range("--objective", found, expected)
-        }
+    error.renamed(|name| match name {
+        "columns" => "--columns",
+        "filter" => "--filter",
+        "objective" => "--objective",
         other => other,
-    }
+    })
 }

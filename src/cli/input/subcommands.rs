@@ -7,7 +7,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::programs::{ENTRIES, Entry, Program, Size, USUAL, Way, entry, known, without};
-use crate::cli::emulate::{self, NativeReport};
+use crate::cli::emulate::{self, ProgramReport};
 use crate::cli::files::Guard;
 use crate::error::Result;
 
@@ -91,11 +91,7 @@ impl AppArguments {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where it has nothing for that, and what it refuses itself.
-    pub fn otherwise(
-        &self,
-        way: Way,
-        arguments: &emulate::Arguments,
-    ) -> Result<Box<dyn NativeReport>> {
+    pub fn otherwise(&self, way: Way, arguments: &emulate::Arguments) -> Result<ProgramReport> {
         let found = match way {
             Way::Host => self.on_host(arguments),
             Way::Plainly => self.plainly(arguments),

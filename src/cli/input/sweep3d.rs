@@ -12,7 +12,7 @@ use super::{
 use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
-use crate::cli::emulate::{self, NativeReport, Once, PlainSweep, Sweep3dOnce};
+use crate::cli::emulate::{self, Once, ProgramReport, Sweep3dOnce, plain_sweep};
 use crate::cli::output::progress;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
@@ -219,7 +219,7 @@ impl Program for Sweep3dArguments {
         study::sweep3d::study(self, arguments, words)
     }
 
-    fn plainly(&self, emulate: &emulate::Arguments) -> Option<Result<Box<dyn NativeReport>>> {
+    fn plainly(&self, emulate: &emulate::Arguments) -> Option<Result<ProgramReport>> {
         Some(self.solved(emulate))
     }
 }
@@ -230,7 +230,7 @@ impl Sweep3dArguments {
     }
 
     /// Solves the problem plainly, divided as its input says.
-    fn solved(&self, emulate: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+    fn solved(&self, emulate: &emulate::Arguments) -> Result<ProgramReport> {
         let input = self.problem()?;
         let problem = Problem::new(&input);
         let decomposition = Decomposition::new(&problem, input.processes())?;
@@ -239,6 +239,6 @@ impl Sweep3dArguments {
         let bar = progress("sweeping", octants, emulate.is_quiet().into());
         let outcome = solve(&problem, &decomposition, &mut |_| bar.inc(1));
         bar.finish_and_clear();
-        Ok(Box::new(PlainSweep::new(&problem, input.processes(), outcome?)))
+        Ok(plain_sweep(&problem, input.processes(), &outcome?))
     }
 }
