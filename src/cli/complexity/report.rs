@@ -1,57 +1,63 @@
-//! What is printed, in numbers.
+//! The report of `mmgp complexity`: for programs, and for people in tables and sentences.
 
-use serde_json::{Map, Value, json};
-
-use crate::cli::output::json as pretty;
-use crate::complexity::growth::Term;
+use crate::answer::{self, Object, Table, Value};
+use crate::cli::output::{json as pretty, wrapped};
+use crate::complexity::counts::{Quantity, Triplet};
+use crate::complexity::growth::{Term, short};
 use crate::complexity::{
     Bound, Constants, Counts, Demand, Facts, Form, Growth, Part, QUANTITIES, Runs, Sizes,
 };
-use crate::table::csv::write_fields;
+
+/// Columns of a line of text.
+const WIDTH: usize = 96;
+
+/// More forms that cannot be told apart are only counted.
+const SHOWN: usize = 3;
 
 /// What runs or formulas say.
-pub struct Report {
+pub struct ComplexityReport {
     /// The program or algorithm.
-    pub title: String,
+    title: String,
     /// Lines about it.
-    pub about: Vec<String>,
-    pub machine: String,
+    about: Vec<String>,
+    machine: String,
     /// Host processes; none of formulas.
-    pub m: Option<u32>,
-    pub constants: Constants,
-    pub rows: Vec<Row>,
-    /// As many as [`QUANTITIES`], where there are several runs.
-    pub growths: Option<Vec<Growth>>,
+    m: Option<u32>,
+    constants: Constants,
+    rows: Vec<RunRow>,
+    /// The growth of each of [`QUANTITIES`], where there are several runs.
+    growths: Option<Vec<Growth>>,
     /// Sizes that took one value.
-    pub fixed: Vec<String>,
+    fixed: Vec<String>,
     /// The four steps.
-    pub steps: [String; 4],
+    steps: [String; 4],
 }
 
 /// A run, or a point of formulas.
-pub struct Row {
-    pub sizes: Sizes,
-    pub bound: Bound,
+struct RunRow {
+    sizes: Sizes,
+    bound: Bound,
     /// What a run counted.
-    pub counts: Option<Counts>,
+    counts: Option<Counts>,
 }
 
-impl Row {
+impl RunRow {
     /// The bound over the time that the run took.
-    pub fn ratio(&self) -> Option<f64> {
+    fn ratio(&self) -> Option<f64> {
         let time = self.counts.as_ref()?.time?;
         Some(self.bound.time().0 / time.0)
     }
 }
 
-impl Report {
+impl ComplexityReport {
+    /// The report of runs or points of formulas, with their bounds.
     pub fn new(
         (title, about): (&str, Vec<String>),
         (machine, constants): (&str, Constants),
         facts: Facts,
         rows: Vec<(Sizes, Demand, Option<Counts>)>,
     ) -> Self {
-        let row = |(sizes, demand, counts): (Sizes, Demand, Option<Counts>)| Row {
+        let row = |(sizes, demand, counts): (Sizes, Demand, Option<Counts>)| RunRow {
             sizes,
             bound: Bound::of(&demand, &constants),
             counts,
@@ -69,131 +75,325 @@ impl Report {
         }
     }
 
-    /// With how the counts of runs of so many processes grow.
+    /// Adds how the counts of runs of so many processes grow.
     pub fn growing(self, runs: &Runs, m: u32) -> Self {
         let fixed = runs.fixed().into_iter().map(String::from).collect();
         Self { growths: runs.growths().map(<[Growth]>::to_vec), fixed, m: Some(m), ..self }
     }
 
     /// The names of the sizes.
-    pub fn names(&self) -> Vec<&str> {
+    fn names(&self) -> Vec<&str> {
         self.rows.first().map_or_else(Vec::new, |row| row.sizes.names().collect())
     }
 
     /// Each part that dominates some of the rows, with their number; the rest last, without a name.
-    pub fn dominating(&self) -> Vec<(Option<Part>, usize)> {
+    fn dominating(&self) -> Vec<(Option<Part>, usize)> {
         let count = |part| self.rows.iter().filter(|row| row.bound.dominating() == part).count();
         let parts = Part::ALL.into_iter().map(Some).chain([None]);
         parts.map(|part| (part, count(part))).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// As one object.
+    /// The report as one object.
     pub fn json(&self) -> String {
         let Constants { latency, memory, accelerator, line, penalty, double_block, clock } =
             self.constants;
-        let constants = json!({
-            "clock_hz": clock.0, "latency_s": latency.0, "memory_bytes_per_s": memory.0,
-            "spe_bytes_per_s": accelerator.0, "line_bytes": line, "branch_penalty_cycles": penalty,
-            "double_block_cycles": double_block,
-        });
+        let constants = Object::new()
+            .with("clock_hz", clock.0)
+            .with("latency_s", latency)
+            .with("memory_bytes_per_s", memory.0)
+            .with("spe_bytes_per_s", accelerator.0)
+            .with("line_bytes", line)
+            .with("branch_penalty_cycles", penalty)
+            .with("double_block_cycles", double_block);
         let growths = self.growths.iter().flatten().zip(&QUANTITIES);
         let growths = growths.map(|(growth, quantity)| {
-            let Growth { terms, error, rivals } = growth;
-            json!({
-                "name": quantity.name, "of": quantity.of.name(), "growth": growth.to_string(),
-                "terms": terms.iter().map(term).collect::<Vec<Value>>(),
-                "relative_error": error, "poor": growth.is_poor(),
-                "rivals": rivals.iter().map(|forms| texts(forms)).collect::<Vec<_>>(),
-            })
+            let rivals: Vec<Value> = growth.rivals.iter().map(|forms| texts(forms)).collect();
+            Object::new()
+                .with("name", quantity.name)
+                .with("of", quantity.of.name())
+                .with("growth", growth.to_string())
+                .with("terms", growth.terms.iter().map(term).collect::<Vec<_>>())
+                .with("relative_error", growth.error)
+                .with("poor", growth.is_poor())
+                .with("rivals", rivals)
         });
-        pretty(&json!({
-            "program": self.title, "machine": self.machine, "m": self.m, "constants": constants,
-            "runs": self.rows.iter().map(row).collect::<Vec<Value>>(),
-            "growths": growths.collect::<Vec<Value>>(),
-            "steps": self.steps,
-        }))
+        let object = Object::new()
+            .with("program", &self.title)
+            .with("machine", &self.machine)
+            .with("m", self.m)
+            .with("constants", constants)
+            .with("runs", self.objects())
+            .with("growths", growths.collect::<Vec<_>>())
+            .with("steps", self.steps.clone());
+        pretty(&object)
     }
 
     /// A row for each run.
     pub fn csv(&self) -> String {
-        let sizes = self.names();
-        let counted = self.rows.iter().any(|row| row.counts.is_some());
-        let quantities = QUANTITIES.iter().filter(|_| counted).map(|quantity| quantity.name);
-        let parts = Part::ALL.map(|part| format!("{}_s", part.name()));
-        let header: Vec<&str> = ["program", "machine", "m"]
-            .into_iter()
-            .chain(sizes.iter().copied())
-            .chain(quantities)
-            .chain(parts.iter().map(String::as_str))
-            .chain(["bound_s", "time_s", "binds", "by_factor", "dominates"])
-            .collect();
-        let row = |row: &Row| {
-            let Row { bound, counts, .. } = row;
-            let m = self.m.map_or_else(String::new, |m| m.to_string());
-            let mut fields = vec![self.title.clone(), self.machine.clone(), m];
-            fields.extend(row.sizes.iter().map(|(_, size)| size.to_string()));
-            let of_run = |counts: &Counts| QUANTITIES.map(|it| (it.count)(counts).to_string());
-            fields.extend(counts.iter().flat_map(of_run));
-            fields.extend(Part::ALL.map(|part| bound.part(part).0.to_string()));
-            let time = counts.as_ref().and_then(|counts| counts.time);
+        answer::csv(&self.objects())
+    }
+
+    /// The runs for programs: sizes, counts, bounds, and what binds.
+    fn objects(&self) -> Vec<Object> {
+        let row = |RunRow { sizes, bound, counts }: &RunRow| {
+            let object = Object::new()
+                .flat("program", &self.title)
+                .flat("machine", &self.machine)
+                .flat("m", self.m)
+                .followed_by(sizes.iter().collect());
+            let object = match counts {
+                Some(counts) => object.followed_by(counted(counts)),
+                None => object,
+            };
+            let bounds = Part::ALL.map(|part| (format!("{}_s", part.name()), bound.part(part)));
+            let object =
+                object.followed_by(bounds.into_iter().collect()).with("bound_s", bound.time());
+            let object = match counts {
+                Some(counts) => object.with("time_s", counts.time),
+                None => object.flat("time_s", Value::Missing),
+            };
             let (part, factor) = bound.binding();
-            fields.extend([
-                bound.time().0.to_string(),
-                time.map_or_else(String::new, |time| time.0.to_string()),
-                part.name().into(),
-                factor.to_string(),
-                bound.dominating().map_or("none", Part::name).into(),
-            ]);
-            fields
+            let dominates = bound.dominating().map(Part::name);
+            object
+                .with("binds", part.name())
+                .with("by_factor", factor)
+                .json("dominates", dominates)
+                .flat("dominates", dominates.unwrap_or("none"))
         };
-        write_fields(&header, self.rows.iter().map(row))
+        self.rows.iter().map(row).collect()
     }
-}
 
-fn texts(forms: &[Form]) -> Vec<String> {
-    forms.iter().map(Form::to_string).collect()
-}
-
-fn term(term: &Term) -> Value {
-    let Term { form, coefficient, std_error, alike } = term;
-    json!({
-        "form": form.to_string(), "coefficient": coefficient, "std_error": std_error,
-        "cannot_be_told_from": texts(alike),
-    })
-}
-
-fn row(row: &Row) -> Value {
-    let mut object = Map::new();
-    let mut set = |name: &str, value: Value| object.insert(name.into(), value);
-    for (name, size) in row.sizes.iter() {
-        set(name, json!(size));
-    }
-    if let Some(counts) = &row.counts {
-        for quantity in &QUANTITIES {
-            set(quantity.name, json!((quantity.count)(counts)));
+    /// The report for people.
+    pub fn text(&self) -> String {
+        let report = self;
+        let mut text = format!("{} on {}\n", report.title, report.machine);
+        for line in &report.about {
+            text += &(wrapped(line, WIDTH) + "\n");
         }
-        let requests = counts.by_size.iter().map(
-            |it| json!({ "direction": it.direction, "bytes": it.bytes, "requests": it.count }),
+        if report.rows.iter().any(|row| row.counts.is_some()) {
+            text += "\nThe SPE that does most, and host cycles:\n";
+            text += &counts(report, &[Triplet::Computation]);
+            text += "\n";
+            text += &counts(report, &[Triplet::Requests, Triplet::Branches]);
+        }
+        match &report.growths {
+            Some(growths) => text += &growing(growths, &report.fixed),
+            None if report.rows.iter().all(|row| row.counts.is_some()) => {
+                text += "\nHow counts grow takes three sizes of n: --n.\n";
+            }
+            None => {}
+        }
+        text += "\n";
+        for (number, step) in (1..).zip(&report.steps) {
+            text += &(wrapped(&format!("{number}. {step}"), WIDTH) + "\n");
+        }
+        text + &bounds(report) + &apart(report)
+    }
+}
+
+/// What a run counted, for programs.
+fn counted(counts: &Counts) -> Object {
+    let quantities = QUANTITIES.iter().map(|it| (it.name, (it.count)(counts)));
+    let requests = counts.by_size.iter().map(|it| {
+        Object::new()
+            .with("direction", it.direction)
+            .with("bytes", it.bytes)
+            .with("requests", it.count)
+    });
+    Object::from_iter(quantities)
+        .with("transfers", requests.collect::<Vec<_>>())
+        .json("dma_commands", counts.commands)
+        .json("dma_lists", counts.lists)
+        .json("most_outstanding", counts.most_outstanding)
+        .json("mean_outstanding", counts.mean_outstanding)
+        .json("taken", counts.taken)
+        .json("host_bursts", counts.bursts)
+        .json("waited_cycles", counts.waited)
+        .with("stalls_cycles", Object::from_iter(counts.stalls.iter().copied()))
+}
+
+fn texts(forms: &[Form]) -> Value {
+    forms.iter().map(Form::to_string).collect::<Vec<_>>().into()
+}
+
+fn term(Term { form, coefficient, std_error, alike }: &Term) -> Object {
+    Object::new()
+        .with("form", form.to_string())
+        .with("coefficient", *coefficient)
+        .with("std_error", *std_error)
+        .with("cannot_be_told_from", texts(alike))
+}
+
+/// The sizes of the runs, as the first columns of a table of some of them.
+fn with_sizes<'a>(
+    report: &ComplexityReport,
+    rows: impl Iterator<Item = &'a RunRow>,
+) -> Table<&'a RunRow> {
+    let size = |table: Table<&'a RunRow>, (index, name): (usize, &str)| {
+        table.people(name, |row| {
+            row.sizes.iter().nth(index).map_or_else(String::new, |(_, size)| size.to_string())
+        })
+    };
+    report.names().into_iter().enumerate().fold(Table::of(rows), size)
+}
+
+/// A table of the counts of those parts of the triplet.
+fn counts(report: &ComplexityReport, parts: &[Triplet]) -> String {
+    let counted = report.rows.iter().filter(|row| row.counts.is_some());
+    let quantities = QUANTITIES.iter().filter(|quantity| parts.contains(&quantity.of));
+    let quantity = |table: Table<_>, quantity: &Quantity| {
+        table.people(quantity.name, |row: &&RunRow| {
+            let count = row.counts.as_ref().map(|counts| short(round((quantity.count)(counts))));
+            count.unwrap_or_default()
+        })
+    };
+    quantities.fold(with_sizes(report, counted), quantity).text()
+}
+
+/// Counts are whole; means keep what is behind the point where they are small.
+fn round(count: f64) -> f64 {
+    if count >= 100.0 { count.round() } else { count }
+}
+
+/// How each count grows.
+fn growing(growths: &[Growth], fixed: &[String]) -> String {
+    let mut text = "\nGrowth, and its error at runs that were left out:\n".to_string();
+    let widest = growths.iter().map(|growth| growth.to_string().chars().count()).max();
+    for (quantity, growth) in QUANTITIES.iter().zip(growths) {
+        let shown = growth.to_string();
+        let line = format!(
+            "  {:4} {:13} {shown:width$}  {:>6}  {}",
+            quantity.of.name(),
+            quantity.name,
+            format!("{:.1} %", 100.0 * growth.error),
+            quantity.meaning,
+            width = widest.unwrap_or(0)
         );
-        set("transfers", requests.collect());
-        set("dma_commands", json!(counts.commands));
-        set("dma_lists", json!(counts.lists));
-        set("most_outstanding", json!(counts.most_outstanding));
-        set("mean_outstanding", json!(counts.mean_outstanding));
-        set("taken", json!(counts.taken));
-        set("host_bursts", json!(counts.bursts));
-        set("waited_cycles", json!(counts.waited));
-        let stalls = counts.stalls.iter().map(|(cause, cycles)| (cause.to_string(), json!(cycles)));
-        set("stalls_cycles", Value::Object(stalls.collect()));
-        set("time_s", json!(counts.time.map(|time| time.0)));
+        text += &format!("{}{}\n", line.trim_end(), doubts(growth, fixed));
     }
+    if !fixed.is_empty() {
+        let line = format!(
+            "{} took one value, so how counts grow with it cannot be told: n may stand for n/p.",
+            fixed.join(" and ")
+        );
+        text += &(wrapped(&line, WIDTH) + "\n");
+    }
+    text
+}
+
+/// Forms that the runs cannot tell from those of a growth, where the sizes all vary.
+fn doubts(growth: &Growth, fixed: &[String]) -> String {
+    let alike = growth.terms.iter().filter(|term| !term.alike.is_empty() && fixed.is_empty());
+    let alike: Vec<String> = alike.map(doubt).collect();
+    let rivals = growth
+        .rivals
+        .iter()
+        .take(SHOWN)
+        .map(|forms| forms.iter().map(Form::to_string).collect::<Vec<_>>().join(" + "));
+    let rivals: Vec<String> = rivals.collect();
+    let mut text = String::new();
+    if !alike.is_empty() {
+        text += &format!("; {}", alike.join("; "));
+    }
+    if growth.is_poor() {
+        text += "; no form fits well";
+    } else if !rivals.is_empty() && growth.error > NOTHING {
+        text += &format!("; as well: {}", rivals.join(", "));
+    }
+    text
+}
+
+/// Errors below this are those of rounding.
+const NOTHING: f64 = 1e-6;
+
+fn doubt(term: &Term) -> String {
+    let shown: Vec<String> = term.alike.iter().take(SHOWN).map(Form::to_string).collect();
+    let more = term.alike.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{} cannot be told from {}{more}", term.form, shown.join(", "))
+}
+
+/// The least times, and what binds.
+fn bounds(report: &ComplexityReport) -> String {
+    let Constants { latency, memory, accelerator, penalty, .. } = report.constants;
+    let line = format!(
+        "T >= max(issue + branches, latency, bandwidth) + host, where a request takes {latency}, the \
+         memory delivers {:.1} GB/s, {:.1} to one SPE, and a wrong branch costs {penalty} cycles:",
+        memory.0 / 1e9,
+        accelerator.0 / 1e9,
+    );
+    let mut table = with_sizes(report, report.rows.iter());
     for part in Part::ALL {
-        set(&format!("{}_s", part.name()), json!(row.bound.part(part).0));
+        table = table.people(part.name(), |row| row.bound.part(part).to_string());
     }
-    let (part, factor) = row.bound.binding();
-    set("bound_s", json!(row.bound.time().0));
-    set("binds", json!(part.name()));
-    set("by_factor", json!(factor));
-    set("dominates", json!(row.bound.dominating().map(Part::name)));
-    Value::Object(object)
+    table = table.people("bound", |row| row.bound.time().to_string());
+    if report.rows.iter().any(|row| row.ratio().is_some()) {
+        table = table
+            .people("emulated", |row| {
+                let time = row.counts.as_ref().and_then(|counts| counts.time);
+                time.map_or_else(String::new, |time| time.to_string())
+            })
+            .people("bound/time", |row| {
+                row.ratio().map_or_else(String::new, |ratio| format!("{ratio:.3}"))
+            });
+    }
+    let table = table.people("binds", |row| {
+        let (part, factor) = row.bound.binding();
+        match row.bound.dominating() {
+            Some(_) => format!("{} x{}", part.name(), short(factor)),
+            None => format!("none ({} x{})", part.name(), short(factor)),
+        }
+    });
+    let summary = wrapped(&summary(report), WIDTH);
+    format!("\n{}\n{}\n{summary}\n", wrapped(&line, WIDTH), table.text())
+}
+
+/// Which part binds where.
+fn summary(report: &ComplexityReport) -> String {
+    let all = report.rows.len();
+    let part = |(part, count): (Option<Part>, usize)| {
+        let name = part.map_or("nothing", Part::name);
+        let runs = if report.rows[0].counts.is_some() { "runs" } else { "points" };
+        match count == all {
+            true => format!("{name} dominates everywhere"),
+            false => format!("{name} dominates {count} of {all} {runs}"),
+        }
+    };
+    let parts: Vec<String> = report.dominating().into_iter().map(part).collect();
+    let ratios = || report.rows.iter().filter_map(RunRow::ratio);
+    let range = match (ratios().reduce(f64::min), ratios().reduce(f64::max)) {
+        (Some(least), Some(most)) => format!("; the bound is {least:.3} to {most:.3} of the time"),
+        _ => String::new(),
+    };
+    let mut text = format!("{}{range}.", parts.join(", "));
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text + " A part dominates where it exceeds the next by more than 20 %; xF is by how much."
+}
+
+/// What the bound leaves out, of the largest run.
+fn apart(report: &ComplexityReport) -> String {
+    let Some(RunRow { counts: Some(counts), sizes, .. }) = report.rows.last() else {
+        return String::new();
+    };
+    let Counts { stalls, waited, time: Some(time), .. } = counts else { return String::new() };
+    let part = |cycles: f64| 100.0 * cycles / (time.0 * report.constants.clock.0);
+    // The bound has what blocks the issue, and branches.
+    let own = stalls.iter().filter(|(cause, cycles)| {
+        *cycles > 0.0 && !["issue block", "branch penalty"].contains(cause)
+    });
+    let mut parts: Vec<String> =
+        own.map(|(cause, cycles)| format!("{cause} {:.1} %", part(*cycles))).collect();
+    parts.push(format!("waiting for DMA {:.1} %", part(*waited)));
+    if counts.mean_outstanding > 0.0 {
+        let latency = report.constants.latency_cycles();
+        let requests = counts.requests - counts.other_requests;
+        parts.push(format!(
+            "latency at the mean number of requests under way {:.1} %",
+            part(latency * requests / counts.mean_outstanding)
+        ));
+    }
+    let line = format!("Beside the bound, of the time at {sizes}: {}.", parts.join(", "));
+    wrapped(&line, WIDTH) + "\n"
 }
