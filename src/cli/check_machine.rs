@@ -1,6 +1,5 @@
 //! `mmgp check-machine`
 
-mod messages;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -92,13 +91,21 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     if let Some(folder) = &arguments.out {
         write_all(folder, &outcome)?;
-        messages::write_all(folder, &machine.name, &paths)?;
+        report::write_messages(folder, &machine.name, &paths)?;
     }
     let text = match arguments.format {
-        Format::Table => report::table(&outcome) + &messages::table(&paths),
+        Format::Table if paths.is_empty() => report::text(&outcome),
+        Format::Table => format!(
+            "{}\nMessages among SPEs on the emulated machine:\n{}",
+            report::text(&outcome),
+            report::messages(&paths).text()
+        ),
         Format::Csv => csv::write(&outcome.figures),
         Format::Json => json(&Checked { check: &outcome, messages: &paths }),
-        Format::Markdown => report::markdown(&outcome) + &messages::markdown(&paths),
+        Format::Markdown if paths.is_empty() => report::markdown(&outcome),
+        Format::Markdown => {
+            format!("{}\n{}", report::markdown(&outcome), report::messages(&paths).markdown())
+        }
     };
     data(None, &text)?;
     match arguments.fail_above {

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
 use super::Answer;
+use super::choice::one_of;
 use super::files::Guard;
-use super::output::{Format, aligned, data, json, warn};
+use super::output::{Format, Reply, data, warn};
+use crate::answer::{Object, Style, Table};
 use crate::error::{Error, Result, Warning};
 use crate::import::{AtP, Phases, profile};
 use crate::table::DeviceTrace;
-use crate::table::csv;
 use crate::table::records::Profile;
 
 /// Write profile.csv from a trace that a profiler has recorded
@@ -28,8 +28,8 @@ pub struct Arguments {
     #[arg(long, num_args = 2, value_names = ["P", "FILE"])]
     at_p: Option<Vec<PathBuf>>,
     /// What gets a row of its own
-    #[arg(long, value_enum, default_value = "functions")]
-    phases: PhasesArgument,
+    #[arg(long, value_parser = one_of(&PHASES), default_value = "functions")]
+    phases: Phases,
     /// How to print
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
@@ -65,19 +65,10 @@ One trace cannot split what APUs share (T_APU) from what they cannot (C_APU): wi
 taken to be shared. Databases are read by builds with the feature nsys: `cargo install mmgp \
 --features nsys`.";
 
-#[derive(Clone, Copy, ValueEnum)]
-enum PhasesArgument {
-    /// Each off-loaded function, whatever its templates
-    Functions,
-    /// The whole run
-    One,
-}
-
-/// The profile as JSON.
-#[derive(Serialize)]
-struct Json<'a> {
-    profile: &'a [Profile],
-}
+const PHASES: [(Phases, &str, &str); 2] = [
+    (Phases::Functions, "functions", "Each off-loaded function, whatever its templates"),
+    (Phases::One, "one", "The whole run"),
+];
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let other = arguments.other()?;
@@ -90,22 +81,16 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let traces = arguments.traces.iter().map(|trace| DeviceTrace::read(trace));
     let traces: Vec<DeviceTrace> = traces.collect::<Result<_>>()?;
     let other = other.map(|(p, file)| Ok::<_, Error>((p, DeviceTrace::read(file)?))).transpose()?;
-    let phases = match arguments.phases {
-        PhasesArgument::Functions => Phases::Functions,
-        PhasesArgument::One => Phases::One,
-    };
     let at_p = other.as_ref().map(|(p, trace)| AtP { p: *p, trace });
-    let (rows, mut warnings) = profile(&traces, phases, at_p)?;
+    let (rows, mut warnings) = profile(&traces, arguments.phases, at_p)?;
     if at_p.is_none() {
         warnings.push(unsplit(&rows));
     }
     warn(&warnings);
-    let text = match arguments.format {
-        Format::Csv => csv::write(&rows),
-        Format::Json => json(&Json { profile: &rows }),
-        Format::Table => table(&rows),
-    };
-    data(arguments.out.as_deref(), &text)?;
+    let table = table(&rows);
+    let json = Object::new().with("profile", &table);
+    let reply = Reply { above: String::new(), table, json };
+    data(arguments.out.as_deref(), &reply.text(arguments.format))?;
     Ok(Answer::Done)
 }
 
@@ -125,7 +110,7 @@ impl Arguments {
     }
 }
 
-/// That nothing is known of what APUs cannot share.
+/// The warning that nothing is known of what APUs cannot share.
 fn unsplit(rows: &[Profile]) -> Warning {
     let apu_s: f64 = rows.iter().map(|row| row.apu_parallel_time_s).sum();
     Warning::Note(format!(
@@ -135,30 +120,16 @@ fn unsplit(rows: &[Profile]) -> Warning {
     ))
 }
 
-/// The rows for people, with times in milliseconds.
-fn table(rows: &[Profile]) -> String {
-    let milliseconds = |time_s: f64| format!("{:.3}", 1e3 * time_s);
-    let cells = |row: &Profile| {
-        vec![
-            row.phase.clone(),
-            row.repetition.to_string(),
-            row.offloads.to_string(),
-            row.collectives.to_string(),
-            milliseconds(row.hpu_time_s),
-            milliseconds(row.apu_parallel_time_s),
-            milliseconds(row.apu_serial_time_s),
-            milliseconds(row.gap_time_s),
-        ]
-    };
-    let header = [
-        "phase",
-        "repetition",
-        "off-loads",
-        "collectives",
-        "host [ms]",
-        "APU, shared [ms]",
-        "APU, serial [ms]",
-        "gap [ms]",
-    ];
-    aligned(&header, &rows.iter().map(cells).collect::<Vec<_>>())
+/// The rows, with times in milliseconds for people.
+fn table(rows: &[Profile]) -> Table<&Profile> {
+    let ms = Style::Times(1e3, 3);
+    Table::of(rows)
+        .column("phase", Style::Plain, |row| &row.phase)
+        .column("repetition", Style::Plain, |row| row.repetition)
+        .headed("offloads", "off-loads", Style::Plain, |row| row.offloads)
+        .column("collectives", Style::Plain, |row| row.collectives)
+        .headed("hpu_time_s", "host [ms]", ms, |row| row.hpu_time_s)
+        .headed("apu_parallel_time_s", "APU, shared [ms]", ms, |row| row.apu_parallel_time_s)
+        .headed("apu_serial_time_s", "APU, serial [ms]", ms, |row| row.apu_serial_time_s)
+        .headed("gap_time_s", "gap [ms]", ms, |row| row.gap_time_s)
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
-use serde::Serialize;
 
-use super::output::{Format, Verbosity, aligned, data, json, waiting, warn};
+use super::output::{Format, Verbosity, data, json, waiting, warn};
 use super::{Answer, input};
+use crate::answer::{Object, Style, Table};
 use crate::apps::Port;
 use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
@@ -56,29 +56,6 @@ Trees are binary; where the outermost node has two branches, they are joined, fo
 likelihood does not depend on the root. Residues may be ambiguous; columns without any \
 determined one have likelihood 1.";
 
-#[derive(Serialize)]
-struct Report {
-    model: String,
-    taxa: usize,
-    sites: usize,
-    patterns: usize,
-    log_likelihood: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per_site: Option<Vec<Site>>,
-}
-
-/// A column of the alignment. One without a determined residue has neither pattern nor weight.
-#[derive(Serialize)]
-struct Site {
-    /// From 1.
-    site: usize,
-    /// From 1, in the order of the first columns that show them.
-    pattern: Option<usize>,
-    /// Columns of this pattern.
-    weight: Option<u32>,
-    log_likelihood: f64,
-}
-
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let notation = Notation::parse(&Source::new("--model", &arguments.model))?;
     let alignment = input::alignment(&arguments.alignment)?;
@@ -93,15 +70,29 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let line = waiting("likelihood", Verbosity::Usual);
     let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;
     line.finish_and_clear();
-    let report = Report {
-        model: arguments.model.trim().to_string(),
-        taxa: alignment.taxa(),
-        sites: alignment.sites(),
-        patterns: patterns.len(),
-        log_likelihood,
-        per_site: terms.map(|terms| sites(&patterns, &terms)),
+    let sites = terms.as_deref().map(|terms| sites(&patterns, terms));
+    let object = Object::new()
+        .json("model", arguments.model.trim())
+        .json("taxa", alignment.taxa())
+        .json("sites", alignment.sites())
+        .json("patterns", patterns.len())
+        .with("log_likelihood", log_likelihood)
+        .with_some("per_site", sites.as_ref());
+    let summary = format!(
+        "{} taxa, {} sites, {} patterns\nln likelihood {log_likelihood} under {}\n",
+        alignment.taxa(),
+        alignment.sites(),
+        patterns.len(),
+        arguments.model.trim()
+    );
+    let text = match (arguments.format, sites) {
+        (Format::Json, _) => json(&object),
+        (Format::Csv, None) => object.csv(),
+        (Format::Csv, Some(sites)) => sites.csv(),
+        (Format::Table, None) => summary,
+        (Format::Table, Some(sites)) => format!("{summary}\n{}", sites.text()),
     };
-    data(None, &report.text(arguments.format))?;
+    data(None, &text)?;
     Ok(Answer::Done)
 }
 
@@ -126,52 +117,16 @@ fn evaluate(
     })
 }
 
-fn sites(patterns: &Patterns, terms: &[f64]) -> Vec<Site> {
-    let site = |(site, &pattern): (usize, &Option<usize>)| Site {
-        site: site + 1,
-        pattern: pattern.map(|pattern| pattern + 1),
-        weight: pattern.map(|pattern| patterns.weights[pattern]),
-        log_likelihood: pattern.map_or(0.0, |pattern| terms[pattern]),
-    };
-    patterns.of_site.iter().enumerate().map(site).collect()
-}
-
-impl Report {
-    fn text(&self, format: Format) -> String {
-        match (format, &self.per_site) {
-            (Format::Json, _) => json(self),
-            (Format::Csv, None) => format!("log_likelihood\n{}\n", self.log_likelihood),
-            (Format::Csv, Some(sites)) => {
-                let rows = sites.iter().map(|site| site.cells("").join(",") + "\n");
-                Site::HEADER.join(",") + "\n" + &rows.collect::<String>()
-            }
-            (Format::Table, None) => self.summary(),
-            (Format::Table, Some(sites)) => {
-                let rows: Vec<_> = sites.iter().map(|site| site.cells("-")).collect();
-                self.summary() + "\n" + &aligned(&Site::HEADER, &rows)
-            }
-        }
-    }
-
-    fn summary(&self) -> String {
-        let Self { model, taxa, sites, patterns, log_likelihood, .. } = self;
-        format!(
-            "{taxa} taxa, {sites} sites, {patterns} patterns\n\
-             ln likelihood {log_likelihood} under {model}\n"
-        )
-    }
-}
-
-impl Site {
-    const HEADER: [&str; 4] = ["site", "pattern", "weight", "log_likelihood"];
-
-    fn cells(&self, none: &str) -> Vec<String> {
-        let or_none = |number: Option<String>| number.unwrap_or_else(|| none.into());
-        vec![
-            self.site.to_string(),
-            or_none(self.pattern.map(|pattern| pattern.to_string())),
-            or_none(self.weight.map(|weight| weight.to_string())),
-            self.log_likelihood.to_string(),
-        ]
-    }
+/// The columns of the alignment, each with its pattern, numbered in the order of the first columns that show
+/// them; one without a determined residue has neither pattern nor weight.
+fn sites(patterns: &Patterns, terms: &[f64]) -> Table<(usize, Option<usize>)> {
+    Table::of(patterns.of_site.iter().copied().enumerate())
+        .column("site", Style::Plain, |(site, _)| site + 1)
+        .column("pattern", Style::Plain, |(_, pattern)| pattern.map(|pattern| pattern + 1))
+        .column("weight", Style::Plain, |(_, pattern)| {
+            pattern.map(|pattern| patterns.weights[pattern])
+        })
+        .column("log_likelihood", Style::Plain, |(_, pattern)| {
+            pattern.map_or(0.0, |pattern| terms[pattern])
+        })
 }

@@ -1,7 +1,5 @@
 //! `mmgp spu-timing`
 
-mod report;
-
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,11 +8,14 @@ use super::Answer;
 use super::files::Guard;
 use super::input::MachineArguments;
 use super::output::{self, Format, data, warn};
+use crate::answer::{Object, Table};
 use crate::cell;
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::spu::assembly::Listing;
+use crate::spu::Pipe;
+use crate::spu::assembly::{Iterations, Listed, Listing, Origin, Row, Timeline};
 use crate::spu::instruction::Processor;
+use crate::spu::pipeline::{Single, Stall};
 use crate::table::Source;
 
 /// Time an SPU assembly listing: when each instruction issues, and why not before
@@ -61,7 +62,7 @@ counted from its beginning.
 Channels, DMA's use of the local store, and what a branch elsewhere or a call costs are not \
 timed.";
 
-/// So many that no count of cycles overflows.
+/// The most iterations: no count of cycles overflows.
 const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
@@ -77,9 +78,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     warn(&timeline.warnings);
     let text = match arguments.format {
-        Format::Table => report::table(&listing, &timeline),
-        Format::Csv => report::csv(&listing, &timeline),
-        Format::Json => output::json(&report::Json::new(&machine.name, &listing, &timeline)),
+        Format::Table => table(&listing, &timeline),
+        Format::Csv => instructions(&listing, &timeline).csv(),
+        Format::Json => output::json(&object(&machine.name, &listing, &timeline)),
     };
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
@@ -88,4 +89,193 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 /// The processor of a machine. The PowerXCell 8i is the Cell whose double precision is pipelined.
 fn processor(machine: &Machine) -> Processor {
     if machine.spu.double_block.0 == 0 { Processor::PowerXCell8i } else { Processor::CellBe }
+}
+
+/// The instructions for programs: what each waited for longest, the register that was not ready and the line that
+/// computes it, whether it shares its cycle with the instruction before it or why not, and whether it belongs to
+/// the loop.
+fn instructions<'t>(
+    listing: &'t Listing<'_>,
+    timeline: &'t Timeline,
+) -> Table<(usize, (&'t Listed, &'t Row))> {
+    let first = timeline.iterations.map_or(0, |iterations| iterations.first);
+    Table::of(listing.instructions().iter().zip(&timeline.rows).enumerate())
+        .programs("line", |(_, (listed, _))| listed.line)
+        .programs("mnemonic", |(_, (listed, _))| listed.mnemonic)
+        .programs("pipe", |(_, (listed, _))| pipe(listed))
+        .programs("issue_cycle", |(_, (_, row))| row.cycle.0)
+        .programs("stall", |(_, (_, row))| row.longest().map(Stall::name))
+        .programs("stall_cycles", |(_, (_, row))| row.stall_cycles())
+        .programs("awaited_register", |(_, (_, row))| row.awaited.map(|it| it.register.to_string()))
+        .programs("awaited_line", |(_, (_, row))| row.awaited.map(|it| it.line))
+        .programs("dual", |(_, (_, row))| row.dual)
+        .programs("single", |(_, (_, row))| row.single.map(Single::name))
+        .programs("part", |(index, _)| if *index < first { "before" } else { "body" })
+        .programs("text", |(_, (listed, _))| &listed.text)
+}
+
+fn pipe(listed: &Listed) -> &'static str {
+    match listed.class.pipe() {
+        Pipe::Even => "even",
+        Pipe::Odd => "odd",
+    }
+}
+
+/// A timed listing as one object.
+fn object(machine: &str, listing: &Listing<'_>, timeline: &Timeline) -> Object {
+    let iterations = timeline.iterations;
+    let cause = |(cause, cycles)| Object::new().with("cause", cause).with("cycles", cycles);
+    Object::new()
+        .with("machine", machine)
+        .with("cycles", timeline.cycles.0)
+        .with_some("cycles_per_iteration", iterations.map(|it| it.steady))
+        .with_some("mean_cycles_per_iteration", iterations.map(|it| it.mean))
+        .with_some("iterations", iterations.map(|it| it.count))
+        .with_some("shown_iteration", iterations.map(|it| it.shown))
+        .with("instructions_issued", timeline.instructions)
+        .with("dual_issue_rate", timeline.dual_issue_rate())
+        .with("stall_cycles", timeline.stalls.total())
+        .with("stalls", causes(timeline).map(cause).collect::<Vec<Object>>())
+        .with("instructions", &instructions(listing, timeline))
+}
+
+/// The causes of stalls with their cycles, as far as there are any.
+fn causes(timeline: &Timeline) -> impl Iterator<Item = (&'static str, u64)> {
+    let cycles = |cause: Stall| (cause.name(), timeline.stalls.of(cause));
+    Stall::ALL.into_iter().map(cycles).filter(|(_, cycles)| *cycles > 0)
+}
+
+/// The listing for people, each instruction with what it waits for, and a summary below.
+fn table(listing: &Listing<'_>, timeline: &Timeline) -> String {
+    let instructions = listing.instructions();
+    let first = timeline.iterations.map_or(0, |iterations| iterations.first);
+    let widths = Widths::new(instructions, timeline);
+    let mut text = widths.header();
+    for (index, (listed, row)) in instructions.iter().zip(&timeline.rows).enumerate() {
+        if let Some(iterations) = timeline.iterations
+            && index == first
+        {
+            text += &heading(&iterations);
+        }
+        let is_joined = timeline.rows.get(index + 1).is_some_and(|next| next.dual);
+        text += &widths.line(listed, row, is_joined && index + 1 != first);
+    }
+    text + "\n" + &summary(timeline)
+}
+
+fn heading(iterations: &Iterations) -> String {
+    let Iterations { count, shown, shown_begins, .. } = iterations;
+    format!("-- iteration {shown} of {count}, from cycle {} on\n", shown_begins.0)
+}
+
+/// How wide the columns are.
+struct Widths {
+    line: usize,
+    text: usize,
+    cycle: usize,
+}
+
+/// The widest instruction to which the columns behind it are aligned.
+const WIDEST_TEXT: usize = 40;
+/// The longest stall that is drawn cycle by cycle.
+const LONGEST_BAR: u64 = 20;
+
+impl Widths {
+    fn new(instructions: &[Listed], timeline: &Timeline) -> Self {
+        let digits = |number: u64| number.to_string().len();
+        let of = |width: fn(&Listed) -> usize| instructions.iter().map(width).max().unwrap_or(0);
+        let cycle = timeline.rows.iter().map(|row| digits(row.cycle.0)).max().unwrap_or(0);
+        Self {
+            line: of(|listed| listed.line.to_string().len()).max("line".len()),
+            text: of(|listed| listed.text.chars().count()).clamp("instruction".len(), WIDEST_TEXT),
+            cycle: cycle.max("cycle".len()),
+        }
+    }
+
+    fn header(&self) -> String {
+        let Self { line, text, cycle } = *self;
+        format!("{:>line$}  {:<text$}  {:>cycle$}  pipe    stall\n", "line", "instruction", "cycle")
+    }
+
+    /// `is_joined` where the next instruction shares its cycle.
+    fn line(&self, listed: &Listed, row: &Row, is_joined: bool) -> String {
+        let Self { line, text, cycle } = *self;
+        // Two that share a cycle are bracketed.
+        let bracket = match (is_joined, row.dual) {
+            (true, _) => '\\',
+            (false, true) => '/',
+            (false, false) => ' ',
+        };
+        let mut printed = format!(
+            "{:>line$}  {:<text$}  {:>cycle$}  {:<4} {bracket}",
+            listed.line,
+            listed.text,
+            row.cycle.0,
+            pipe(listed),
+        );
+        let stall = stall(row);
+        if !stall.is_empty() {
+            printed += &format!(" {stall}");
+        }
+        if listed.origin == Origin::Alignment {
+            printed += "  (alignment)";
+        }
+        printed.trim_end().to_string() + "\n"
+    }
+}
+
+/// ` 5 *****  operand $4 of line 3`
+fn stall(row: &Row) -> String {
+    let cycles = row.stall_cycles();
+    if cycles == 0 {
+        return String::new();
+    }
+    let bar = "*".repeat(cycles.min(LONGEST_BAR) as usize);
+    let rest = if cycles > LONGEST_BAR { "..." } else { "" };
+    let several = row.stalls.len() > 1;
+    let cause = |&(cause, cycles): &(Stall, u64)| {
+        let awaited = row.awaited.filter(|_| cause == Stall::Operand);
+        let of = awaited.map(|it| format!(" {} of line {}", it.register, it.line));
+        let count = if several { format!("{cycles} ") } else { String::new() };
+        format!("{count}{}{}", cause.name(), of.unwrap_or_default())
+    };
+    let causes: Vec<String> = row.stalls.iter().map(cause).collect();
+    format!("{cycles:>3} {bar}{rest} {}", causes.join(", "))
+}
+
+fn summary(timeline: &Timeline) -> String {
+    let Timeline { cycles, instructions, dual_issues, .. } = timeline;
+    let mut text = String::new();
+    let mut say = |name: &str, what: String| text += &format!("{name:<15} {what}\n");
+    say("cycles", cycles.0.to_string());
+    if let Some(iterations) = &timeline.iterations {
+        say("per iteration", per_iteration(iterations));
+    }
+    let per_instruction = cycles.0 as f64 / *instructions as f64;
+    say("instructions", format!("{instructions}, {per_instruction:.2} cycles each"));
+    let rate = 100.0 * timeline.dual_issue_rate();
+    let pairs = if *dual_issues == 1 { "pair" } else { "pairs" };
+    say("dual issue", format!("{rate:.1} % of the instructions, in {dual_issues} {pairs}"));
+    let causes: Vec<String> =
+        causes(timeline).map(|(cause, cycles)| format!("{cycles} {cause}")).collect();
+    let total = timeline.stalls.total();
+    let share = 100.0 * total as f64 / cycles.0 as f64;
+    let causes = if causes.is_empty() { String::new() } else { format!(": {}", causes.join(", ")) };
+    say("stall cycles", format!("{total}, {share:.1} % of the cycles{causes}"));
+    text
+}
+
+fn per_iteration(iterations: &Iterations) -> String {
+    let Iterations { steady, mean, count, period, .. } = *iterations;
+    let state = match period {
+        None => ", the last that was followed by another; no steady state was reached".to_string(),
+        Some(1) => " in the steady state".to_string(),
+        Some(period) => format!(" in the steady state, which repeats every {period} iterations"),
+    };
+    let mean = if (mean - steady).abs() < 1e-9 {
+        String::new()
+    } else {
+        format!("; mean of all {count}: {mean:.2}")
+    };
+    format!("{steady}{state}{mean}")
 }

@@ -1,57 +1,57 @@
-//! Published and emulated figures as text.
+//! Published and emulated figures, and what messages among SPEs take, as tables and pictures.
 
-use crate::cli::output::aligned;
-use crate::table::records::MachineFigure;
-use crate::validate::machine::{Basis, FIGURES_FOR_A_CONSTANT, MachineCheck, is_met};
+use std::path::Path;
 
-/// Columns for a terminal, remarks below.
-pub fn table(check: &MachineCheck) -> String {
-    let widest = check.figures.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
-    let cells: Vec<Vec<String>> = numbered(check)
-        .map(|(row, note)| {
-            let what = format!("{:<widest$}", row.what);
-            let [published, emulated, error] = numbers(row);
-            let note = note.map(|number| format!("[{number}]")).unwrap_or_default();
-            let met = if is_met(row) { "" } else { "missed" };
-            vec![what, published, emulated, row.unit.clone(), error, basis(row), met.into(), note]
-        })
-        .collect();
-    let figure = format!("{:<widest$}", "figure");
-    let header = [&figure, "published", "emulated", "unit", "error", "basis", "", ""];
-    let mut text = aligned(&header, &cells);
-    // What is aligned to the right may end in blanks where a column has nothing to say.
-    text = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    text.push('\n');
-    for (number, remark) in (1..).zip(remarks(check)) {
-        text += &format!("[{number}] {remark}\n");
-    }
-    text + &summary(check)
+use crate::answer::{Style, Table};
+use crate::cli::plot::write_picture;
+use crate::error::Result;
+use crate::plot::{CurvePanel, Curves, Kind, Picture};
+use crate::table::records::{MachineFigure, MessageTime};
+use crate::table::{self, csv};
+use crate::validate::machine::{
+    Basis, CalibratedConstant, FIGURES_FOR_A_CONSTANT, MachineCheck, is_met,
+};
+
+/// The figures for a terminal, remarks below.
+pub fn text(check: &MachineCheck) -> String {
+    let table = Table::of(numbered(check))
+        .people("figure", |(row, _)| row.what.clone())
+        .left()
+        .people("published", |(row, _)| published(row))
+        .people("emulated", |(row, _)| number(row.emulated))
+        .people("unit", |(row, _)| row.unit.clone())
+        .people("error", |(row, _)| error(row))
+        .people("basis", |(row, _)| basis(row))
+        .people("", |(row, _)| if is_met(row) { String::new() } else { "missed".into() })
+        .people("", |(_, note)| note.map(|number| format!("[{number}]")).unwrap_or_default());
+    table.text() + "\n" + &remarks_text(check, "\n") + &summary(check)
 }
 
-/// A table of Markdown with the sources, remarks below.
+/// The figures in Markdown with the sources, remarks below.
 pub fn markdown(check: &MachineCheck) -> String {
-    let mut text =
-        "| figure | published | emulated | error | basis | source |\n|---|--:|--:|--:|---|---|\n"
-            .to_string();
-    for (row, note) in numbered(check) {
-        let [published, emulated, error] = numbers(row);
-        let error = if is_met(row) { error } else { format!("**{error}**") };
-        let note = note.map(|number| format!(" [{number}]")).unwrap_or_default();
-        let cells = [
-            format!("{}{note}", row.what),
-            format!("{published} {}", row.unit),
-            format!("{emulated} {}", row.unit),
-            error,
-            basis(row),
-            row.source.clone(),
-        ];
-        text += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
-    }
-    text.push('\n');
-    for (number, remark) in (1..).zip(remarks(check)) {
-        text += &format!("[{number}] {remark}\n\n");
-    }
-    text + &summary(check)
+    let note = |note: Option<usize>| note.map(|number| format!(" [{number}]")).unwrap_or_default();
+    let table = Table::of(numbered(check))
+        .people("figure", |(row, number)| format!("{}{}", row.what, note(*number)))
+        .left()
+        .people("published", |(row, _)| format!("{} {}", published(row), row.unit))
+        .people("emulated", |(row, _)| format!("{} {}", number(row.emulated), row.unit))
+        .people(
+            "error",
+            |(row, _)| {
+                if is_met(row) { error(row) } else { format!("**{}**", error(row)) }
+            },
+        )
+        .people("basis", |(row, _)| basis(row))
+        .left()
+        .people("source", |(row, _)| row.source.clone())
+        .left();
+    table.markdown() + "\n" + &remarks_text(check, "\n\n") + &summary(check)
+}
+
+/// The remarks with their numbers, each with what ends it.
+fn remarks_text(check: &MachineCheck, end: &str) -> String {
+    let remarks = (1..).zip(remarks(check));
+    remarks.map(|(number, remark)| format!("[{number}] {remark}{end}")).collect()
 }
 
 /// Each row with the number of its remark.
@@ -74,13 +74,19 @@ fn remarks(check: &MachineCheck) -> Vec<&str> {
     remarks
 }
 
-/// Published, emulated and error.
-fn numbers(row: &MachineFigure) -> [String; 3] {
-    let kept = !row.relation.is_empty() && row.error_percent == 0.0;
+/// A published figure, with its relation where it is a bound.
+fn published(row: &MachineFigure) -> String {
+    format!("{}{}", row.relation, number(row.published))
+}
+
+/// The error of an emulated figure.
+fn error(row: &MachineFigure) -> String {
+    if !row.relation.is_empty() && row.error_percent == 0.0 {
+        return "kept".into();
+    }
     // Not -0.0 %.
     let tenths = (10.0 * row.error_percent).round() / 10.0 + 0.0;
-    let error = if kept { "kept".into() } else { format!("{tenths:+.1} %") };
-    [format!("{}{}", row.relation, number(row.published)), number(row.emulated), error]
+    format!("{tenths:+.1} %")
 }
 
 /// What a figure rests on, and whether it is sure to have been published so.
@@ -112,7 +118,7 @@ fn summary(check: &MachineCheck) -> String {
     );
     if !check.calibrated.is_empty() {
         text += "Constants that were calibrated, and by how many published figures: ";
-        let constant = |it: &crate::validate::machine::CalibratedConstant| {
+        let constant = |it: &CalibratedConstant| {
             let few = if it.figures < FIGURES_FOR_A_CONSTANT { " (too few)" } else { "" };
             format!("{} by {}{few}", it.constant, it.figures)
         };
@@ -120,6 +126,61 @@ fn summary(check: &MachineCheck) -> String {
         text += &format!("{}.\n", constants.join(", "));
     }
     text
+}
+
+/// What messages take, by path and size: half a round trip, and a rate.
+pub fn messages(rows: &[MessageTime]) -> Table<&MessageTime> {
+    Table::of(rows)
+        .people("path", |row| row.link.clone())
+        .left()
+        .people("bytes", |row| row.bytes.to_string())
+        .people("half_round_trip_us", |row| {
+            Style::Times(1e6, 3).shown(&row.half_round_trip_s.into())
+        })
+        .people("rate_mb_per_s", |row| {
+            row.rate_bytes_per_s.0.map_or_else(String::new, |rate| format!("{:.1}", 1e-6 * rate))
+        })
+}
+
+/// The table, and a picture of it.
+pub fn write_messages(folder: &Path, machine: &str, rows: &[MessageTime]) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    table::write(&folder.join("messages.csv"), csv::write(rows))?;
+    let curves = curves(rows);
+    let title = format!("Messages among SPEs of {machine}, emulated");
+    write_picture(folder, "messages", &Picture { title: &title, kind: Kind::Curves(&curves) })
+}
+
+/// Time and rate by size, a curve for each path.
+fn curves(rows: &[MessageTime]) -> Curves {
+    let mut names: Vec<String> = rows.iter().map(|row| row.link.clone()).collect();
+    names.dedup();
+    let series = |value: fn(&MessageTime) -> Option<f64>| {
+        let of_path = |name: &String| {
+            let own = rows.iter().filter(|row| row.link == *name && row.bytes > 0);
+            own.filter_map(|row| Some((row.bytes as u32, value(row)?))).collect()
+        };
+        names.iter().map(of_path).collect()
+    };
+    let panel = |caption: &str, quantity: &str, series| CurvePanel {
+        caption: caption.into(),
+        quantity: quantity.into(),
+        series,
+    };
+    Curves {
+        panels: vec![
+            panel("half a round trip", "time_s", series(|row| Some(row.half_round_trip_s))),
+            panel(
+                "messages that follow one another",
+                "rate [MB/s]",
+                series(|row| row.rate_bytes_per_s.0.map(|rate| 1e-6 * rate)),
+            ),
+        ],
+        names,
+        x_title: "bytes".into(),
+    }
 }
 
 #[cfg(test)]
