@@ -1,20 +1,17 @@
 //! `mmgp fit`
 
-mod counts;
-mod files;
 pub mod flags;
 mod report;
-mod short;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::Answer;
+use super::choice::one_of;
 use super::files::Guard;
 use super::input::{self, RunArguments};
-use super::output;
-use super::output::{data, warn};
+use super::output::{self, data, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
@@ -22,7 +19,7 @@ use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
-use files::Files;
+use flags::OutputFiles;
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
@@ -79,11 +76,11 @@ pub struct Arguments {
     seed: Option<u64>,
     /// Shape of alpha over m; without it, cross-validation chooses that of a file, and where runs
     /// alone tell of it, all are weighed
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    alpha_shape: Option<ShapeOverM>,
+    #[arg(long, value_parser = one_of(&SHAPES), value_name = "SHAPE")]
+    alpha_shape: Option<Shape>,
     /// Shape of O_COL over ranks; without it, cross-validation chooses
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    collective_shape: Option<ShapeOverM>,
+    #[arg(long, value_parser = one_of(&SHAPES), value_name = "SHAPE")]
+    collective_shape: Option<Shape>,
     /// The collective operation that the program calls; without it, the mean over all measured
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
@@ -112,7 +109,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "quiet")]
     verbose: bool,
     #[command(flatten)]
-    counts: counts::CountFlags,
+    counts: flags::CountFlags,
 }
 
 const HELP: &str = "\
@@ -140,41 +137,24 @@ enum Division {
     Task,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum ShapeOverM {
-    /// The same for all m > 1
-    Constant,
-    /// In proportion to m - 1, or to the ranks
-    Linear,
-    /// In proportion to log2
-    Logarithmic,
-    /// 1 + a*(m - 1)^b, of alpha
-    Curve,
-    /// The value at each measured m, linear between
-    Table,
-}
-
-impl From<ShapeOverM> for Shape {
-    fn from(shape: ShapeOverM) -> Self {
-        match shape {
-            ShapeOverM::Constant => Shape::Constant,
-            ShapeOverM::Linear => Shape::Linear,
-            ShapeOverM::Logarithmic => Shape::Logarithmic,
-            ShapeOverM::Curve => Shape::Curve,
-            ShapeOverM::Table => Shape::Table,
-        }
-    }
-}
+/// The shapes that a term may have over m.
+const SHAPES: [(Shape, &str, &str); 5] = [
+    (Shape::Constant, "constant", "The same for all m > 1"),
+    (Shape::Linear, "linear", "In proportion to m - 1, or to the ranks"),
+    (Shape::Logarithmic, "logarithmic", "In proportion to log2"),
+    (Shape::Curve, "curve", "1 + a*(m - 1)^b, of alpha"),
+    (Shape::Table, "table", "The value at each measured m, linear between"),
+];
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
     let Some(path) = &arguments.runs.runs else {
-        return one(arguments, None, &Files::of(arguments));
+        return one(arguments, None, &OutputFiles::of(arguments));
     };
     let source = Source::read_any(path)?;
     let runs = arguments.runs.measuring(measured(arguments)?);
     let Some(column) = &arguments.by else {
-        return one(arguments, Some((&source, &runs)), &Files::of(arguments));
+        return one(arguments, Some((&source, &runs)), &OutputFiles::of(arguments));
     };
     if arguments.out.is_none() {
         return Err(Error::out_of_range(
@@ -187,7 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     for value in values(&source, column, &runs.said.claims())? {
         let mut runs = runs.clone();
         runs.said.only = Some((column.clone(), value.clone()));
-        let files = Files::of(arguments).by(column, &value);
+        let files = OutputFiles::of(arguments).by(column, &value);
         if let Some(out) = &files.out {
             output::line(&format!("{column} = {value}: {}", out.display()));
         }
@@ -216,7 +196,7 @@ fn measured(arguments: &Arguments) -> Result<Option<&str>> {
 fn one(
     arguments: &Arguments,
     runs: Option<(&Source, &RunArguments)>,
-    files: &Files,
+    files: &OutputFiles,
 ) -> Result<Answer> {
     let mut warnings = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
@@ -244,7 +224,7 @@ fn one(
     }
     let summary = fitted.summary().to_string();
     warnings.extend(fitted.warnings.into_iter().map(flags::warning));
-    // Files first: whoever reads what is printed may go away.
+    // OutputFiles first: whoever reads what is printed may go away.
     if let Some(path) = &files.report {
         table::write(path, report::json(&fitted.report, &warnings))?;
     }
@@ -260,14 +240,14 @@ fn one(
         warn(&warnings);
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
-            short::tell(&warnings);
-            output::line(&output::wrapped(&summary, short::width()));
+            report::tell(&warnings);
+            output::line(&output::wrapped(&summary, report::width()));
             if let Some(runs) = &fitted.report.runs {
                 let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
-                output::line(&output::wrapped(&format!("{basis}."), short::width()));
+                output::line(&output::wrapped(&format!("{basis}."), report::width()));
             }
         }
-        short::warn(&warnings);
+        report::warn(&warnings);
     }
     if files.out.is_none() {
         data(None, &text)?;
@@ -292,9 +272,8 @@ fn guard(arguments: &Arguments) -> Guard {
 }
 
 fn options(arguments: &Arguments) -> Options {
-    let selection = |shape: Option<ShapeOverM>| {
-        shape.map_or(Selection::CrossValidated, |shape| Selection::Fixed(shape.into()))
-    };
+    let selection =
+        |shape: Option<Shape>| shape.map_or(Selection::CrossValidated, Selection::Fixed);
     Options {
         terms: TermChoices {
             alpha: selection(arguments.alpha_shape),
@@ -354,7 +333,7 @@ fn read<R: Record>(
     Ok(Some(rows))
 }
 
-/// As the flags say, else what the largest run or micro-benchmark used.
+/// The APUs that the flags say, else those that the largest run or micro-benchmark used.
 fn apus(arguments: &Arguments, inputs: &Inputs) -> Result<u32> {
     if let Some(name) = &arguments.machine {
         return Ok(input::machine(name)?.layout.spes());
