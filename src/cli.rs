@@ -1,4 +1,4 @@
-//! The command line: one file for each subcommand, flags to library calls, printing.
+//! The command line: a file for each subcommand or two, flags to library calls, printing.
 //!
 //! Data goes to standard output or to `--out`, everything else to standard error. Exit code 0:
 //! done; 1: the answer is no; 2: bad usage or input; 129, 130 or 143: ended by SIGHUP, SIGINT or
@@ -8,13 +8,12 @@
 
 #![cfg_attr(not(unix), allow(dead_code))] // What only these commands use.
 
-#[cfg(unix)]
-mod ask;
 mod bench;
 mod check_machine;
 mod choice;
-mod completions;
 mod complexity;
+#[cfg(unix)]
+mod drivers;
 mod emulate;
 mod example;
 mod export;
@@ -43,10 +42,6 @@ mod signals;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
-#[cfg(unix)]
-mod supervise;
-#[cfg(unix)]
-mod tell;
 mod trace;
 mod transaction;
 #[cfg(unix)]
@@ -99,9 +94,9 @@ enum Command {
     #[cfg(unix)]
     Measure(Box<measure::Arguments>),
     #[cfg(unix)]
-    Ask(Box<ask::Arguments>),
+    Ask(Box<drivers::AskArguments>),
     #[cfg(unix)]
-    Tell(tell::Arguments),
+    Tell(drivers::TellArguments),
     Bench(bench::Arguments),
     Profile(Programs<profile::Arguments>),
     ImportProfile(import_profile::Arguments),
@@ -123,8 +118,8 @@ enum Command {
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
     Example(example::Arguments),
-    Man(man::Arguments),
-    Completions(completions::Arguments),
+    Man(man::ManArguments),
+    Completions(man::CompletionArguments),
 }
 
 /// The commands as help lists them, by what they are for.
@@ -204,8 +199,8 @@ fn parsed(command: clap::Command, words: &[OsString]) -> std::result::Result<Cli
 /// Runs the program that the arguments of the process ask for.
 pub fn main() -> ExitCode {
     #[cfg(unix)]
-    if let Some(lock) = supervise::asked() {
-        return supervise::run(&lock)
+    if let Some(lock) = signals::supervised() {
+        return signals::supervise(&lock)
             .map_or_else(|error| failed(&error, &[]), |()| ExitCode::SUCCESS);
     }
     #[cfg(not(unix))]
@@ -240,9 +235,9 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         #[cfg(unix)]
         Command::Measure(arguments) => measure::run(arguments),
         #[cfg(unix)]
-        Command::Ask(arguments) => ask::run(arguments),
+        Command::Ask(arguments) => drivers::ask(arguments),
         #[cfg(unix)]
-        Command::Tell(arguments) => tell::run(arguments),
+        Command::Tell(arguments) => drivers::tell(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Profile(arguments) => profile::run(&arguments.0),
         Command::ImportProfile(arguments) => import_profile::run(arguments),
@@ -263,8 +258,8 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::SimulateAlignment(arguments) => simulate_alignment::run(arguments),
         Command::SpuTiming(arguments) => spu_timing::run(arguments),
         Command::Example(arguments) => example::run(arguments),
-        Command::Man(arguments) => man::run(arguments),
-        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::man(arguments),
+        Command::Completions(arguments) => man::completions(arguments),
     }
 }
 

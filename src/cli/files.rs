@@ -80,7 +80,7 @@ impl Guard {
     }
 }
 
-/// Where the files are.
+/// The places of the files.
 #[derive(Args, Clone, Default)]
 pub struct Files {
     /// Folder of a study: every file below that is not given is looked for there
@@ -127,59 +127,51 @@ const PARAMETERS: &str = "params.toml";
 const REFINED: &str = "refined.toml";
 
 impl Files {
-    /// Those in the folder of a study.
+    /// The files in the folder of a study.
     pub fn of_study(folder: &Path) -> Self {
         Self { study: Some(folder.into()), ..Self::default() }.with_study()
     }
 
-    /// With what the study's folder has of the files that were not given. Where timed runs are,
-    /// what the study itself ran and predicted is left aside.
-    pub fn with_study(self) -> Self {
-        let Some(folder) = self.study else { return self };
-        let find = |given: Option<PathBuf>, name: &str| {
-            given.or_else(|| Some(folder.join(name)).filter(|path| path.is_file()))
-        };
-        let of_study = |given: Option<PathBuf>, name: &str| match self.runs.runs {
-            Some(_) => given,
-            None => find(given, name),
-        };
-        Self {
-            validation: of_study(self.validation, "validation.csv"),
-            predictions: of_study(self.predictions, "predictions.csv"),
-            params: self.params,
-            split: find(self.split, "split.csv"),
-            trace: find(self.trace, "trace.json"),
-            alpha: find(self.alpha, "alpha.csv"),
-            offload: find(self.offload, "offload.csv"),
-            context_switch: find(self.context_switch, "context_switch.csv"),
-            collective: find(self.collective, "collective.csv"),
-            memory: find(self.memory, "memory.csv"),
-            runs: self.runs,
-            study: Some(folder),
-        }
+    /// The files of a study that are no parameters, each with its flag and its name there.
+    fn all(&mut self) -> [(&'static str, &'static str, &mut Option<PathBuf>); 9] {
+        [
+            ("--validation", "validation.csv", &mut self.validation),
+            ("--predictions", "predictions.csv", &mut self.predictions),
+            ("--split", "split.csv", &mut self.split),
+            ("--trace", "trace.json", &mut self.trace),
+            ("--alpha", "alpha.csv", &mut self.alpha),
+            ("--offload", "offload.csv", &mut self.offload),
+            ("--context-switch", "context_switch.csv", &mut self.context_switch),
+            ("--collective", "collective.csv", &mut self.collective),
+            ("--memory", "memory.csv", &mut self.memory),
+        ]
     }
 
-    /// Those that are read, each with the flag that names it; `study` names the folder.
+    /// Adds what the study's folder has of the files that were not given. Where timed runs are,
+    /// what the study itself ran and predicted is left aside.
+    pub fn with_study(mut self) -> Self {
+        let Some(folder) = self.study.clone() else { return self };
+        let has_runs = self.runs.runs.is_some();
+        for (flag, name, path) in self.all() {
+            let is_left = has_runs && ["--validation", "--predictions"].contains(&flag);
+            if path.is_none() && !is_left {
+                *path = Some(folder.join(name)).filter(|path| path.is_file());
+            }
+        }
+        self
+    }
+
+    /// The files that are read, each with the flag that names it; `study` names the folder.
     pub fn guard(&self, study: &str) -> Guard {
-        let of_study = |name: &str| self.study.as_ref().map(|folder| folder.join(name));
         let params = self.params.as_deref().and_then(input::parameter_file);
         let mut guard = self.runs.guarded(Guard::default()).reads("--params", params);
+        let folder = self.study.as_deref();
         for name in [PARAMETERS, REFINED] {
-            guard = guard.reads(study, of_study(name).as_deref());
+            guard = guard.reads(study, folder.map(|folder| folder.join(name)).as_deref());
         }
-        for (flag, path) in [
-            ("--validation", &self.validation),
-            ("--predictions", &self.predictions),
-            ("--split", &self.split),
-            ("--trace", &self.trace),
-            ("--alpha", &self.alpha),
-            ("--offload", &self.offload),
-            ("--context-switch", &self.context_switch),
-            ("--collective", &self.collective),
-            ("--memory", &self.memory),
-        ] {
-            let is_of_study = path.as_ref().zip(self.study.as_ref());
-            let is_of_study = is_of_study.is_some_and(|(path, folder)| path.starts_with(folder));
+        for (flag, _, path) in self.clone().all() {
+            let is_of_study =
+                path.as_ref().zip(folder).is_some_and(|(it, own)| it.starts_with(own));
             guard = guard.reads(if is_of_study { study } else { flag }, path.as_deref());
         }
         guard
@@ -208,7 +200,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// One that remembers which files they were, too.
+    /// A reader that remembers which files they were, too.
     pub fn recording() -> Self {
         Self { inputs: Some(Vec::new()), ..Self::default() }
     }
@@ -288,7 +280,7 @@ impl Reader {
         Trace::read(&self.source(path, "what happened when in a run")?).map(Some)
     }
 
-    /// Those that were given, or else those of the study's folder.
+    /// The parameters that were given, or else those of the study's folder.
     pub fn parameters(&mut self, files: &Files) -> Result<Option<Parameters>> {
         match (&files.params, &files.study) {
             (Some(name), _) => self.parameters_named(name).map(Some),
@@ -306,7 +298,7 @@ impl Reader {
         Parameters::read(&source)
     }
 
-    /// Those of equation 11, with the refined terms where the folder has them for the same.
+    /// The parameters of equation 11, with the refined terms where the folder has them for the same.
     fn parameters_of_study(&mut self, folder: &Path) -> Result<Parameters> {
         let path = folder.join(PARAMETERS);
         if !path.exists() {

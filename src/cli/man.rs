@@ -1,9 +1,10 @@
-//! `mmgp man`
+//! `mmgp man` and `mmgp completions`: what other programs are told of the command line.
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
+use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
 use super::Answer;
@@ -13,20 +14,21 @@ use crate::table;
 
 /// Print the manual page, or write one for each command
 #[derive(Args)]
-#[command(after_help = HELP)]
-pub struct Arguments {
+#[command(after_help = MAN_HELP)]
+pub struct ManArguments {
     /// Folder for mmgp.1 and a page for each command: mmgp-study.1...; without it, mmgp.1 goes to
     /// standard output
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-const HELP: &str = "\
+const MAN_HELP: &str = "\
 Examples:
   mmgp man --out ~/.local/share/man/man1
   mmgp man > mmgp.1";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+/// Prints or writes manual pages.
+pub fn man(arguments: &ManArguments) -> Result<Answer> {
     let pages = pages();
     let Some(folder) = &arguments.out else {
         data(None, &pages[0].1)?;
@@ -74,7 +76,7 @@ enum Commands {
     None,
 }
 
-/// All but what stands below the flags, which `clap_mangen` would run together.
+/// The page but for what stands below the flags, which `clap_mangen` would run together.
 fn render(man: &Man, commands: Commands) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     man.render_title(&mut text)?;
@@ -122,4 +124,27 @@ fn escaped(lines: &str) -> String {
         format!("{guard}{line}\n")
     };
     lines.lines().map(escaped).collect()
+}
+
+/// Print what makes a shell complete commands and flags
+#[derive(Args)]
+#[command(after_help = COMPLETION_HELP)]
+pub struct CompletionArguments {
+    /// Shell
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+const COMPLETION_HELP: &str = "\
+Examples:
+  mmgp completions bash > ~/.local/share/bash-completion/completions/mmgp
+  mmgp completions zsh > ~/.zfunc/_mmgp    # a folder of your fpath
+  mmgp completions fish > ~/.config/fish/completions/mmgp.fish";
+
+/// Prints completions for a shell.
+pub fn completions(arguments: &CompletionArguments) -> Result<Answer> {
+    let mut text = Vec::new();
+    generate(arguments.shell, &mut super::command(), "mmgp", &mut text);
+    data(None, &String::from_utf8_lossy(&text))?;
+    Ok(Answer::Done)
 }

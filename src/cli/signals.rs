@@ -1,11 +1,15 @@
-//! Signals that end the program.
+//! Signals that end the program; and `mmgp supervise LOCK`, the process that outlives them to run commands for
+//! `tune` and `measure`: it is not for people, and in no help.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use super::output::line;
+use crate::error::Result;
+use crate::native::supervisor;
 use crate::table::{self, Source};
 
 /// What is done at the first signal instead of ending the program.
@@ -13,7 +17,7 @@ type Action = Box<dyn FnOnce(i32) + Send>;
 
 static AT_FIRST: Mutex<Option<Action>> = Mutex::new(None);
 
-/// From here on each of them ends the program between two writes, so that whoever sends it finds
+/// Has each signal end the program between two writes from here on, so that who sends it finds
 /// every file either whole or untouched; the exit code tells which it was, as a shell does. A hangup
 /// that is ignored stays so: `nohup` asks for it.
 pub fn obey() {
@@ -38,8 +42,8 @@ pub fn take_first(action: impl FnOnce(i32) + Send + 'static) {
     *AT_FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
 }
 
-/// From here on none of them does anything: the process ends when its work is gone.
-pub fn outlive() {
+/// Has no signal do anything from here on: the process ends when its work is gone.
+fn outlive() {
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
         // What is started is not to ignore them, so a handler that does nothing takes them.
@@ -53,4 +57,22 @@ fn is_ignored(signal: i32) -> bool {
     let ignored = status.text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
     ignored.is_some_and(|bits| bits >> (signal - 1) & 1 == 1)
+}
+
+/// The word that asks for the supervisor.
+pub const SUPERVISE: &str = "supervise";
+
+/// The file to lock, as long as anything may be left of what was started, where this process is to run
+/// commands for another mmgp.
+pub fn supervised() -> Option<PathBuf> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == SUPERVISE)?;
+    words.next().map(PathBuf::from)
+}
+
+/// Runs commands until the process that asks is gone.
+pub fn supervise(lock: &Path) -> Result<()> {
+    // What is sent to all processes at once is for the one that asks.
+    outlive();
+    supervisor::serve(lock, || line(&"waiting for the end of what ran here before"))
 }

@@ -19,7 +19,7 @@ use crate::units::Bytes;
 /// A trace that is written while a program runs.
 pub struct TraceFile {
     path: PathBuf,
-    writer: Rc<RefCell<Detailed>>,
+    writer: Rc<RefCell<DetailedTrace>>,
 }
 
 /// How much of what happens goes into a trace.
@@ -32,12 +32,12 @@ pub enum Detail {
 }
 
 /// A trace with that much detail.
-enum Detailed {
+enum DetailedTrace {
     Offloads(Outline<ChromeTrace<Destination>>),
     All(ChromeTrace<Destination>),
 }
 
-impl Detailed {
+impl DetailedTrace {
     fn chrome(&mut self) -> &mut ChromeTrace<Destination> {
         match self {
             Self::Offloads(outline) => outline.sink(),
@@ -46,7 +46,7 @@ impl Detailed {
     }
 }
 
-impl Sink for Detailed {
+impl Sink for DetailedTrace {
     fn record(&mut self, event: &Event) {
         match self {
             Self::Offloads(outline) => outline.record(event),
@@ -57,7 +57,7 @@ impl Sink for Detailed {
 
 enum Destination {
     Streamed(StreamedFile),
-    /// It gathers lines only; the trace comes in larger pieces.
+    /// Standard output, which gathers lines only; the trace comes in larger pieces.
     StandardOutput(Stdout),
 }
 
@@ -71,13 +71,13 @@ impl TraceFile {
         };
         let chrome = ChromeTrace::new(destination, machine.layout).limited(limit);
         let writer = match detail {
-            Detail::Offloads => Detailed::Offloads(Outline::new(chrome)),
-            Detail::All => Detailed::All(chrome),
+            Detail::Offloads => DetailedTrace::Offloads(Outline::new(chrome)),
+            Detail::All => DetailedTrace::All(chrome),
         };
         Ok(Self { path: path.into(), writer: Rc::new(RefCell::new(writer)) })
     }
 
-    /// Where the machine sends its events.
+    /// The sink of the machine's events.
     pub fn sink(&self) -> Rc<RefCell<dyn Sink>> {
         Rc::clone(&self.writer) as Rc<RefCell<dyn Sink>>
     }

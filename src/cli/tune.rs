@@ -1,14 +1,11 @@
 //! `mmgp tune`
 
 mod answer;
-mod bad_runs;
 mod declare;
 mod elsewhere;
 mod folder;
 mod program;
 mod session;
-mod watch;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -29,14 +26,13 @@ use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::tune::{Goal, Search};
 use crate::units::Seconds;
 
-pub use declare::{DeclareArguments, Declared};
+pub use declare::{Declaration, DeclareArguments};
 use elsewhere::ElsewhereArguments;
-pub use elsewhere::{Asked, asked};
-pub use folder::{Report, write};
+pub use elsewhere::{Request, request};
+pub use folder::{SearchReport, write};
 use program::ProgramArguments;
 pub use program::duration;
-pub use session::Session;
-pub use watch::{Watch, interrupted};
+pub use session::{Session, Watch, interrupted};
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]
@@ -80,12 +76,12 @@ pub struct BudgetArguments {
 }
 
 impl BudgetArguments {
-    /// As the flags say.
+    /// The budget that the flags say.
     pub fn budget(&self) -> Budget {
         Budget::new(self.runs, self.budget)
     }
 
-    /// The same, with an end where the flags say none: on a busy machine the noise may be such that
+    /// The budget with an end where the flags say none: on a busy machine the noise may be such that
     /// no number of runs is enough.
     fn or_usual(&self) -> Budget {
         let usual = self.budget.is_none().then_some(USUAL_RUNS);
@@ -128,10 +124,10 @@ impl SearchArguments {
     /// threads, where that is known.
     ///
     /// # Errors
-    /// As [`ObjectiveArguments::objective`], and for a configuration of which it is no number above 0.
+    /// The errors of [`ObjectiveArguments::objective`], and one for a configuration of which it is no number above 0.
     pub fn levels(
         &self,
-        declared: &Declared,
+        declared: &Declaration,
         quantity: &Quantity,
         cores: Option<u32>,
     ) -> Result<Vec<Level>> {
@@ -216,7 +212,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 /// Everything that is checked before anything runs.
 pub struct Job {
-    pub declared: Declared,
+    pub declared: Declaration,
     pub settings: native::Settings,
     pub levels: Vec<Level>,
     pub discipline: Discipline,
@@ -228,7 +224,7 @@ impl RunsArguments {
     /// Checks flags, looks up what they name, and says what is doubtful.
     ///
     /// # Errors
-    /// Whatever cannot be run.
+    /// [`Error::OutOfRange`] for what cannot be run.
     pub fn prepared(&self) -> Result<Job> {
         let mut warnings = Vec::new();
         let Self { declare, program, search, .. } = self;
@@ -240,7 +236,7 @@ impl RunsArguments {
         let mut settings = program.settings(&declared, &search.out)?;
         program::check_room(&settings, &declared)?;
         self.elsewhere.set(&mut settings);
-        warnings.extend(watch::doubts(&settings, &declared));
+        warnings.extend(session::doubts(&settings, &declared));
         warn(&warnings);
         // A cluster's nodes are not this computer.
         let here = self.elsewhere.is_here().then(|| host::cores() as u32);
@@ -286,10 +282,10 @@ impl Job {
         Session::open(&self.folder, &self.identity)
     }
 
-    /// What a report is made of.
-    pub fn report(&self, end: Option<End>) -> Report<'_> {
+    /// The report of the attempts, and why there are no more.
+    pub fn report(&self, end: Option<End>) -> SearchReport<'_> {
         let Self { declared, levels, folder, .. } = self;
-        Report { declared, levels, folder, end }
+        SearchReport { declared, levels, folder, end }
     }
 
     /// Nodes that a configuration takes.
@@ -307,11 +303,11 @@ impl Job {
         let orders = self.orders(attempts)?;
         let count = self.levels.first().map_or(0, |level| level.search.space.len());
         let runs = budget.runs.map(|runs| runs.saturating_sub(engine::timed(attempts)));
-        Ok(watch::commands(&self.settings, &orders)
+        Ok(session::commands(&self.settings, &orders)
             + &format!(
                 "These come first, of {count} configurations; what follows depends on their times.\n"
             )
-            + &watch::most_time(&self.discipline, runs, budget, attempts))
+            + &session::most_time(&self.discipline, runs, budget, attempts))
     }
 
     /// The runs of cells that are due.
@@ -329,9 +325,9 @@ impl Job {
     pub fn runs_of(&self, cells: &[Cell], attempts: &[Attempt], budget: Budget) -> String {
         let orders = self.orders_of(cells, attempts);
         let runs = Some(orders.len() as u64);
-        watch::commands(&self.settings, &orders)
+        session::commands(&self.settings, &orders)
             + &format!("{} runs.\n", orders.len())
-            + &watch::most_time(&self.discipline, runs, budget, attempts)
+            + &session::most_time(&self.discipline, runs, budget, attempts)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::words::Words;
+use super::declare::Words;
 use crate::Mapping;
+use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
-use crate::cli::objective::Fields;
+use crate::cli::objective::amount;
 use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
@@ -21,8 +20,8 @@ use crate::tune::engine::{End, Level, mapping, timed, tried};
 use crate::tune::{Search, Verdict};
 use crate::units::{Percent, Seconds};
 
-/// What was found at one level.
-pub struct Found<'a> {
+/// What was found at one level of further factors.
+pub struct LevelAnswer<'a> {
     /// The level.
     pub level: &'a Level,
     /// What is best, in the unit that the attempts have.
@@ -35,40 +34,6 @@ pub struct Found<'a> {
     pub words: &'a Words,
     /// How the work is divided.
     pub decomposition: Decomposition,
-}
-
-/// The same for programs: summary.json.
-#[derive(Serialize)]
-pub struct Summary {
-    /// The choice.
-    pub best: Option<(u32, u32)>,
-    /// Its time over many runs, or its rate, and the objective where it is another.
-    #[serde(flatten)]
-    pub amount: Fields,
-    /// How often it was timed.
-    pub measured: usize,
-    /// What it is expected to cost, relative to the fastest.
-    pub expected_regret: Option<f64>,
-    /// What it costs at most, relative to the fastest (95 %).
-    pub regret_95: Option<f64>,
-    /// Timed runs.
-    pub runs: u64,
-    /// Configurations that were tried.
-    pub tried: usize,
-    /// Configurations that may be chosen.
-    pub configurations: usize,
-    /// Why it stopped: `settled`, `runs`, `time`, `exhausted`, `interrupted`; none where it goes on.
-    pub stopped: Option<&'static str>,
-    /// Further factors of this choice.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub params: BTreeMap<String, String>,
-    /// What m and p are called.
-    pub names: (String, String),
-    /// In a sentence.
-    pub sentence: String,
-    /// What is least of the best.
-    #[serde(skip)]
-    pub product: Option<f64>,
 }
 
 /// What the choice may cost, in words; `None` where nothing is said of it yet.
@@ -92,21 +57,21 @@ pub fn why(end: End) -> &'static str {
     }
 }
 
-/// A printed time that is so many times the wall clock is none of the same run.
+/// The most that a printed time of the same run may be, over the wall clock.
 const LARGER: f64 = 1.02;
 
-/// So far apart clocks may be that are read one after the other \[s\].
+/// The most by which clocks differ that are read one after the other \[s\].
 const CLOCK_S: f64 = 0.02;
 
-/// Where the printed part of the wall clock varies by this factor, the rest is worth a word.
+/// The factor by which the printed part of the wall clock may vary before the rest is worth a word.
 const VARIES: f64 = 1.5;
 
-impl Found<'_> {
+impl LevelAnswer<'_> {
     fn search(&self) -> &Search {
         &self.level.search
     }
 
-    pub(super) fn of_level(&self) -> impl Iterator<Item = &Attempt> {
+    fn of_level(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|it| it.params == self.level.factors)
     }
 
@@ -114,13 +79,8 @@ impl Found<'_> {
         &self.objective
     }
 
-    /// What is known of the choice, for programs.
-    fn amount(&self) -> Fields {
-        Fields::of_choice(self.objective(), self.verdict.choice.zip(self.verdict.time))
-    }
-
-    /// What is least of the best of several choices.
-    fn product(&self) -> Option<f64> {
+    /// The product of time and factor of the objective, which is least of the best of several choices.
+    pub fn product(&self) -> Option<f64> {
         let (choice, time) = self.verdict.choice.zip(self.verdict.time)?;
         Some(time.0 * self.objective().factor(choice))
     }
@@ -195,24 +155,25 @@ impl Found<'_> {
         Some((other, product(&other)? / product(&choice)?))
     }
 
-    /// The same for programs.
-    pub fn summary(&self, end: Option<End>) -> Summary {
+    /// The answer for programs, as in summary.json. It has no reason to stop where the search goes on.
+    pub fn summary(&self, end: Option<End>) -> Object {
         let verdict = self.verdict;
-        Summary {
-            best: verdict.choice.map(|it| (it.m(), it.p())),
-            amount: self.amount(),
-            product: self.product(),
-            measured: verdict.choice.and_then(|it| Some(self.times().get(&it)?.len())).unwrap_or(0),
-            expected_regret: verdict.expected_regret,
-            regret_95: verdict.regret_95,
-            runs: timed(&self.of_level().cloned().collect::<Vec<_>>()),
-            tried: self.tried(),
-            configurations: self.search().space.len(),
-            stopped: end.map(why),
-            params: self.level.factors.clone(),
-            names: self.words.pair(),
-            sentence: self.sentence(),
-        }
+        let measured = verdict.choice.and_then(|it| Some(self.times().get(&it)?.len()));
+        let factors = &self.level.factors;
+        let params = (!factors.is_empty()).then(|| Object::from_iter(factors.clone()));
+        Object::new()
+            .with("best", verdict.choice.map(|it| [it.m(), it.p()]))
+            .followed_by(amount(self.objective(), verdict.choice.zip(verdict.time)))
+            .with("measured", measured.unwrap_or(0))
+            .with("expected_regret", verdict.expected_regret)
+            .with("regret_95", verdict.regret_95)
+            .with("runs", timed(&self.of_level().cloned().collect::<Vec<_>>()))
+            .with("tried", self.tried())
+            .with("configurations", self.search().space.len())
+            .with("stopped", end.map(why))
+            .with_some("params", params)
+            .with("names", <[String; 2]>::from(self.words.pair()))
+            .with("sentence", self.sentence())
     }
 
     /// The parameters that the runs determine, where they suffice.
@@ -226,6 +187,46 @@ impl Found<'_> {
         let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
         let fitted = fit(&inputs, &settings).ok()?;
         fitted.traded.is_empty().then_some(fitted.parameters)
+    }
+
+    /// What runs that count as good printed of errors.
+    fn complaints(&self) -> Option<String> {
+        let good = || self.of_level().filter(|it| it.status == Status::Ok);
+        let said = || good().filter_map(|it| Some((mapping(it), it.complaint.as_ref()?)));
+        let (first, line) = said().next()?;
+        Some(format!(
+            "{} of {} runs that ended well printed an error, first {}: {line:?}. They count as good; --check \
+             REGEX tells good runs by what they print.",
+            said().count(),
+            good().count(),
+            self.words.of(first)
+        ))
+    }
+
+    /// Configurations that did not run well, with why, those with the same reason together.
+    fn failures(&self) -> Vec<String> {
+        let mut by_reason: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
+        let bad = [Status::Failed, Status::Wrong, Status::Timeout];
+        for attempt in self.of_level().filter(|it| bad.contains(&it.status)) {
+            let reason = attempt.reason.as_deref().unwrap_or("no reason is known");
+            let key = format!("{}: {reason}", attempt.status);
+            let of_reason = by_reason.entry(key).or_default();
+            if !of_reason.contains(&mapping(attempt)) {
+                of_reason.push(mapping(attempt));
+            }
+        }
+        let line = |(reason, mappings): (&String, &Vec<Mapping>)| {
+            format!("{reason}: {}", self.listed(mappings))
+        };
+        by_reason.iter().map(line).collect()
+    }
+
+    /// The first of some configurations, and how many others there are.
+    fn listed(&self, mappings: &[Mapping]) -> String {
+        let shown: Vec<String> = mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
+        let more = mappings.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        shown.join(", ") + &more
     }
 
     /// What printed times and the wall clock say of each other, where that is odd.
@@ -291,7 +292,7 @@ impl Found<'_> {
     /// What a page shows of the search; what is known after each attempt is found again.
     ///
     /// # Errors
-    /// Those of [`Search::judge`].
+    /// The errors of [`Search::judge`].
     pub fn course(&self, name: &str) -> Result<search::Search> {
         let all: Vec<Attempt> = self.of_level().cloned().collect();
         let step = all.len().div_ceil(MOST_JUDGED);
@@ -366,10 +367,13 @@ fn in_unit(quantity: &Quantity) -> String {
     format!("{} [{}]", measured.name(), measured.unit().unwrap_or_default())
 }
 
-/// So many states of a search are found again for its page.
+/// The most states of a search that are found again for its page.
 const MOST_JUDGED: usize = 100;
 
 /// The budget's share that is left, as a time.
 pub fn left(budget: Option<Seconds>, spent: Seconds) -> Option<Seconds> {
     budget.map(|budget| Seconds((budget.0 - spent.0).max(0.0)))
 }
+
+/// The most configurations that are named of those that failed for the same reason.
+const SHOWN: usize = 6;

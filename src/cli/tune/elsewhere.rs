@@ -16,7 +16,7 @@ use crate::launch::{self, emit, slurm};
 use crate::native;
 use crate::table::{self, Source};
 
-/// Who starts the runs, if not this command.
+/// The flags that say who starts the runs, if not this command.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Who starts the runs")]
 pub struct ElsewhereArguments {
@@ -36,14 +36,14 @@ pub struct ElsewhereArguments {
     emit: Option<Emit>,
 }
 
-/// Through whom this command is run.
+/// The engines through which this command is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Via {
     /// Slurm
     Slurm,
 }
 
-/// For whom runs are listed.
+/// The engines for which runs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
     /// A bash script
@@ -54,9 +54,9 @@ pub enum Emit {
     Hyperqueue,
 }
 
-/// What was asked of another engine, by ids: what comes back may have nothing else.
+/// A run that is asked of another engine: what comes back may have nothing but its id.
 #[derive(Serialize, Deserialize)]
-pub struct Asked {
+pub struct Request {
     id: u64,
     m: u32,
     p: u32,
@@ -66,17 +66,17 @@ pub struct Asked {
     pub params: BTreeMap<String, String>,
 }
 
-impl Asked {
-    /// Its configuration.
+impl Request {
+    /// The configuration to run.
     pub fn mapping(&self) -> Result<Mapping> {
         Mapping::new(self.m, self.p)
     }
 }
 
-/// Lists what was asked of others.
-const ASKED: &str = "asked.json";
+/// The file of requests.
+const REQUESTS: &str = "asked.json";
 
-/// What others write.
+/// The file that others write.
 const RESULTS: &str = "results.csv";
 
 impl ElsewhereArguments {
@@ -188,15 +188,15 @@ fn runs(job: &Job, due: &[(Mapping, Order)]) -> Vec<launch::Run> {
 /// Keeps what was asked, beside what the log is of.
 fn note(job: &Job, due: &[(Mapping, Order)]) -> Result<()> {
     drop(job.open()?);
-    let asked = |(mapping, order): &(Mapping, Order)| Asked {
+    let request = |(mapping, order): &(Mapping, Order)| Request {
         id: order.id,
         m: mapping.m(),
         p: mapping.p(),
         nodes: order.nodes,
         params: order.factors.clone(),
     };
-    let asked: Vec<Asked> = due.iter().map(asked).collect();
-    table::write(&job.folder.join(ASKED), json(&asked))
+    let requests: Vec<Request> = due.iter().map(request).collect();
+    table::write(&job.folder.join(REQUESTS), json(&requests))
 }
 
 /// Submits a job, or runs the script that submits arrays.
@@ -208,14 +208,14 @@ fn submit(script: &Path, is_array: bool) -> Result<()> {
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
 }
 
-/// What was asked with an id.
-pub fn asked(folder: &Path, id: u64) -> Result<Option<Asked>> {
-    let path = folder.join(ASKED);
+/// The request with an id.
+pub fn request(folder: &Path, id: u64) -> Result<Option<Request>> {
+    let path = folder.join(REQUESTS);
     if !path.exists() {
         return Ok(None);
     }
     let source = Source::read(&path)?;
-    let all: Vec<Asked> = serde_json::from_str(&source.text).map_err(|error| Error::Input {
+    let all: Vec<Request> = serde_json::from_str(&source.text).map_err(|error| Error::Input {
         at: source.position(0),
         found: error.to_string(),
         expected: "what was asked of another engine".into(),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::answer::{Found, Summary};
-use super::declare::Declared;
+use super::answer::LevelAnswer;
+use super::declare::Declaration;
+use crate::answer::Object;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::Result;
@@ -17,28 +18,28 @@ use crate::tune::engine::{End, Level, verdicts};
 use crate::units::Seconds;
 
 /// What a report is made of.
-pub struct Report<'a> {
+pub struct SearchReport<'a> {
     /// What may be run.
-    pub declared: &'a Declared,
+    pub declared: &'a Declaration,
     /// The searches.
     pub levels: &'a [Level],
-    /// Where everything is.
+    /// The folder of the search.
     pub folder: &'a Path,
-    /// Why there are no more runs.
+    /// The reason why there are no more runs.
     pub end: Option<End>,
 }
 
 /// Writes all that follows from the attempts, and returns the answer.
 ///
 /// # Errors
-/// Those of writing.
-pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
+/// The errors of writing.
+pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> {
     let folder = report.folder;
     let verdicts = verdicts(report.levels, attempts)?;
     let all = report.levels.iter().zip(&verdicts);
-    let found: Vec<Found<'_>> = all
+    let found: Vec<LevelAnswer<'_>> = all
         .map(|(level, verdict)| {
-            Ok(Found {
+            Ok(LevelAnswer {
                 level,
                 objective: in_unit_of(attempts, &level.search.objective)?,
                 verdict,
@@ -82,23 +83,18 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
         table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
-    let summaries: Vec<Summary> = found.iter().map(|it| it.summary(report.end)).collect();
-    let best = summaries.iter().filter(|it| it.product.is_some());
-    let product = |it: &&Summary| it.product.unwrap_or(f64::INFINITY);
-    let best = best.min_by(|one, other| product(one).total_cmp(&product(other)));
-    let best = best.or(summaries.first());
-    let summary = match (best, summaries.len()) {
-        (Some(only), 0..=1) => json(only),
-        (best, _) => {
-            let mut all = serde_json::to_value(best).unwrap_or_default();
-            all["levels"] = serde_json::to_value(&summaries).unwrap_or_default();
-            json(&all)
-        }
-    };
-    table::write(&folder.join("summary.json"), summary)?;
-    if let (Some(best), true) = (best, summaries.len() > 1) {
+    let product = |it: &&LevelAnswer<'_>| it.product().unwrap_or(f64::INFINITY);
+    let best = found.iter().min_by(|one, other| product(one).total_cmp(&product(other)));
+    let Some(best) = best else { return Ok(text) };
+    let mut summary = best.summary(report.end);
+    if found.len() > 1 {
+        let levels: Vec<Object> = found.iter().map(|it| it.summary(report.end)).collect();
+        summary = summary.with("levels", levels);
+    }
+    table::write(&folder.join("summary.json"), json(&summary))?;
+    if found.len() > 1 {
         let factors: Vec<String> =
-            best.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            best.level.factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let are_fast = found.iter().all(|it| it.objective.is_speed());
         let best = if are_fast { "Fastest" } else { "Best" };
         text += &format!("{best} with {}.\n", factors.join(", "));

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::declare::Declared;
+use super::declare::Declaration;
+use crate::cli::choice::one_of;
 use crate::error::{Error, Result};
 use crate::intake::{self, Comma};
 use crate::native::{self, Capture, Command, Pattern, Pin, PrintedKind, TimeSource};
@@ -63,8 +64,8 @@ pub struct ProgramArguments {
     keep_output: bool,
     /// On which processors: as the program and its launcher say, or m*p cores, next to each other
     /// (MMGP_PROCESSORS in its environment has p of them for each process: 0,1;2,3)
-    #[arg(long, value_enum, default_value_t)]
-    pin: PinKind,
+    #[arg(long, value_parser = one_of(&PINS), default_value = "launcher")]
+    pin: Pin,
     /// Runs of each configuration before its first timed one
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
@@ -78,15 +79,11 @@ pub struct ProgramArguments {
     command: Vec<String>,
 }
 
-/// Who says on which processors a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum PinKind {
-    /// The program, its launcher, or the operating system
-    #[default]
-    Launcher,
-    /// m*p cores
-    Cores,
-}
+/// The ways in which the processors of a run are chosen.
+const PINS: [(Pin, &str, &str); 2] = [
+    (Pin::Launcher, "launcher", "The program, its launcher, or the operating system"),
+    (Pin::Cores, "cores", "m*p cores"),
+];
 
 /// A timeout that [`clap`] can hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,7 +105,7 @@ impl ProgramArguments {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a command, a regular expression or a list of keys that cannot be.
-    pub fn settings(&self, declared: &Declared, folder: &Path) -> Result<native::Settings> {
+    pub fn settings(&self, declared: &Declaration, folder: &Path) -> Result<native::Settings> {
         let of_kind = declared
             .env
             .iter()
@@ -127,11 +124,11 @@ impl ProgramArguments {
         };
         check_is_found(&command, self.workdir.is_some())?;
         if let Some(check) = &self.check {
-            native::check_pattern(check).map_err(|error| renamed(error, "--check"))?;
+            native::check_pattern(check).map_err(|error| error.renamed(|_| "--check"))?;
         }
         let printed = |text: &Option<String>, printed: PrintedKind, flag: &'static str| {
             let pattern = text.as_deref().map(|text| Pattern::new(text, printed));
-            pattern.transpose().map_err(|error| renamed(error, flag))
+            pattern.transpose().map_err(|error| error.renamed(|_| flag))
         };
         let time = printed(&self.time_from, PrintedKind::Time, "--time-from")?;
         let rate = printed(&self.rate_from, PrintedKind::Rate, "--rate-from")?;
@@ -145,13 +142,10 @@ impl ProgramArguments {
         Ok(native::Settings {
             command,
             time,
-            captures: captures.map_err(|error| renamed(error, "--capture"))?,
+            captures: captures.map_err(|error| error.renamed(|_| "--capture"))?,
             measurand: None,
             check: self.check.clone(),
-            pin: match self.pin {
-                PinKind::Launcher => Pin::Launcher,
-                PinKind::Cores => Pin::Cores,
-            },
+            pin: self.pin,
             folders: self.fresh_dir.then(|| folder.join(FRESH)),
             keeps_folders: self.keep_dirs,
             outputs: Some(folder.join(OUTPUT)),
@@ -162,7 +156,7 @@ impl ProgramArguments {
     }
 
     /// How runs are made.
-    pub fn discipline(&self, declared: &Declared) -> Discipline {
+    pub fn discipline(&self, declared: &Declaration) -> Discipline {
         Discipline::new(self.warmup, self.timeout(None), declared.nodes.clone())
     }
 
@@ -232,7 +226,7 @@ fn check_is_found(command: &Command, moves: bool) -> Result<()> {
 }
 
 /// Refuses to pin where nobody can, and what has no room.
-pub fn check_room(settings: &native::Settings, declared: &Declared) -> Result<()> {
+pub fn check_room(settings: &native::Settings, declared: &Declaration) -> Result<()> {
     if settings.pin == Pin::Cores && !Pin::CORES_ARE_POSSIBLE {
         return Err(Error::out_of_range(
             "--pin",
@@ -293,12 +287,4 @@ pub fn duration(text: &str) -> std::result::Result<Seconds, String> {
     time_s
         .map(Seconds)
         .ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m, 1h 30m or 1:15.9"))
-}
-
-/// The same error, of that flag.
-fn renamed(error: Error, flag: &'static str) -> Error {
-    match error {
-        Error::OutOfRange { found, expected, .. } => Error::out_of_range(flag, found, expected),
-        other => other,
-    }
 }
