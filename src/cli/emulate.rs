@@ -19,7 +19,7 @@ use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, Hazard, KernelTiming};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
@@ -307,7 +307,6 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::machine::Machine;
 
     fn hazard(later: &str) -> Error {
