@@ -60,7 +60,11 @@ fn steps(object: Object, steps_s: [f64; 4]) -> Object {
 
 /// What came of a list on this computer: medians, and the limits of all repetitions.
 #[cfg(unix)]
-pub fn host_ranking(app: &'static str, settings: &Settings, measured: &RankingTimes) -> ProgramReport {
+pub fn host_ranking(
+    app: &'static str,
+    settings: &Settings,
+    measured: &RankingTimes,
+) -> ProgramReport {
     let (time, sequential) = (measured.time(), measured.of_sequential());
     let values = Object::new()
         .with("app", app)

@@ -1,12 +1,5 @@
 //! What is counted of an emulated program for the refined model.
 
-<<<<<<< HEAD:crates/lab/src/validate/counts.rs
-=======
-use crate::apps::Application;
-use crate::apps::application::Traffic;
-use crate::cell;
-use crate::fit::refined::{self, Counts};
->>>>>>> dba367ae (Keep programs in fewer files):src/validate/counts.rs
 use crate::measure::target::Layout;
 use mmgp_apps::Application;
 use mmgp_apps::application::Traffic;
