@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::output::{line, warn};
 use crate::cell::trace::chrome::ChromeTrace;
-use crate::cell::trace::outline::Outline;
+use crate::cell::trace::chrome::Outline;
 use crate::cell::trace::{Event, Sink};
 use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;

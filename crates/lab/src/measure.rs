@@ -31,7 +31,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 pub use emulated::{Emulated, Schedulers, Watch};
 use mmgp_base::units::SimTime;
 use mmgp_cell::Progress;
-use mmgp_cell::decrementer::Timebase;
+use mmgp_cell::event::Timebase;
 use mmgp_machine::Machine;
 pub use shard::Shard;
 pub use target::{ApplicationTarget, Measured, Target};

@@ -5,9 +5,9 @@ use std::future::Future;
 
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
+use mmgp_cell::channel::{Signal, SignalMode};
 use mmgp_cell::event::Events;
 use mmgp_cell::mfc::*;
-use mmgp_cell::signal::{Signal, SignalMode};
 use mmgp_cell::{Blade, EffectiveAddress, HostProcess, KernelTiming, Spe};
 use mmgp_machine::Machine;
 use mmgp_spu::{LocalAddress, Quadword};

@@ -4,26 +4,22 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::board::Board;
-use crate::context::Code;
+use crate::context::{Code, Loading, SpeImage, fetch};
 use crate::counts::Counts;
-use crate::decrementer::Timebase;
 use crate::eib::Eib;
+use crate::event::Timebase;
 use crate::fault::Fault;
-use crate::hazard::{Core, Detector, Hazards};
-use crate::host::HostProcess;
-use crate::linux::{Affinity, Scheduler, Sharing};
-use crate::loading::Loading;
+use crate::hazard::{Detector, Hazards, Watchdog};
+use crate::linux::{Scheduler, Sharing};
 use crate::memory::Memory;
-use crate::memory::placement::{Homes, Placement};
+use crate::memory::placement::{Homes, Placement, Traffic};
 use crate::ppe::Ppe;
-use crate::progress::Progress;
-use crate::record::Recorder;
+use crate::record::{Progress, Recorder};
 use crate::spe::Spe;
 use crate::timing::{KernelTiming, KernelTimings};
 use crate::trace::{Sink, Tracer};
-use crate::traffic::Traffic;
 use mmgp_base::error::Result;
-use mmgp_base::units::SimTime;
+use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Sim, Watch};
 
@@ -61,7 +57,7 @@ struct Common {
     trace: Tracer,
     fault: Fault,
     timings: Rc<RefCell<KernelTimings>>,
-    hazards: Rc<Core>,
+    hazards: Rc<Watchdog>,
 }
 
 impl Blade {
@@ -91,7 +87,7 @@ impl Blade {
     ) -> Self {
         let timebase = Timebase::new(machine.timebase, clock_phase);
         let timings = Rc::new(RefCell::new(KernelTimings::new(machine, timing)));
-        let hazards = Core::new(&sim);
+        let hazards = Watchdog::new(&sim);
         Self::build(
             Rc::new(machine.clone()),
             timebase,
@@ -224,17 +220,6 @@ impl Blade {
         Self { recorder, ..self }
     }
 
-    /// A process of the host that begins on its hardware thread, to which it is pinned unless its
-    /// scheduler has it run elsewhere, too.
-    pub fn host_process(&self, rank: u32) -> HostProcess {
-        self.host_process_with(rank, self.scheduler.affinity())
-    }
-
-    /// A process of the host that begins on its hardware thread.
-    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
-        HostProcess::new(self, rank, self.machine.layout.home_thread(rank) as usize, affinity)
-    }
-
     /// The SPE with that number, counted through all Cells.
     pub fn spe(&self, index: u32) -> &Spe {
         &self.spes[index as usize]
@@ -283,5 +268,52 @@ impl Blade {
     /// How often a hardware thread changed from one process to another.
     pub fn context_switches(&self) -> u64 {
         self.scheduler.switches()
+    }
+
+    /// The code of the program that its SPEs have been given last, if any.
+    pub fn code(&self) -> Option<Code> {
+        self.code.get()
+    }
+
+    /// Creates a context on every SPE and loads the image, which lies in the memory of the first
+    /// Cell; the processes of the host wait for that before they begin.
+    ///
+    /// Left out: reading the program from a disk, and the time of filling what is to be zero.
+    ///
+    /// # Errors
+    /// [`LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
+    /// in its buffers.
+    pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
+        image.check(self.machine.spu.local_store)?;
+        let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
+        self.memory.write(source.offset(image.code.0), image.data.iter().copied());
+        let largest = self.machine.mfc.largest;
+        self.code.set(Some(Code { source, size: image.code, largest }));
+        let creation = SimSpan::from_seconds(self.machine.linux.spe_context);
+        self.loading.update(|loading| loading.under_way += self.machine.layout.spes());
+        for (turn, spe) in (1..).zip(&self.spes) {
+            let spe = spe.clone();
+            let (fault, loading) = (self.fault.clone(), self.loading.clone());
+            let zeros = image.zeros.clone();
+            self.sim.spawn(format!("loader of SPE {}", spe.index), async move {
+                spe.sim.sleep(creation * turn).await;
+                if let Err(error) = fetch(&spe, source, size, largest).await {
+                    fault.raise(error);
+                }
+                zeros.into_iter().for_each(|(at, bytes)| spe.zero(at, bytes));
+                let ended = spe.sim.now();
+                spe.meter.reset();
+                loading.update(|loading| {
+                    loading.under_way -= 1;
+                    loading.ended = ended;
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// When all SPEs had their program: the start of what runs on them.
+    pub fn started(&self) -> SimTime {
+        self.loading.read(|loading| loading.ended)
     }
 }

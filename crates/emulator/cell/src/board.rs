@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use crate::channel::Channels;
-use crate::decrementer::Timebase;
+use crate::counts::Meter;
 use crate::eib::Eib;
+use crate::event::Timebase;
 use crate::fault::Fault;
-use crate::hazard::{Core, Detector};
-use crate::meter::Meter;
+use crate::hazard::{Detector, Watchdog};
 use crate::trace::Tracer;
 use mmgp_machine::Machine;
 use mmgp_sim::Sim;
@@ -32,7 +32,7 @@ impl Board {
         machine: &Rc<Machine>,
         eib: &Rc<Eib>,
         timebase: Timebase,
-        (fault, trace, hazards): (&Fault, &Tracer, &Rc<Core>),
+        (fault, trace, hazards): (&Fault, &Tracer, &Rc<Watchdog>),
     ) -> Self {
         let spes = 0..machine.layout.spes();
         let detector = hazards.blade(eib.memory().local_stores());

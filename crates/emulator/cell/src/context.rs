@@ -5,13 +5,12 @@
 //! their program ([`Blade::started`]). The main process creates one context after the other; each
 //! SPE then fetches its program by DMA.
 
-use super::Blade;
 use super::memory::EffectiveAddress;
 use super::mfc::{Command, Direction};
 use super::spe::Spe;
 use super::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::{Bytes, SimSpan, SimTime};
+use mmgp_base::units::{Bytes, SimTime};
 use mmgp_spu::{LocalAddress, LocalStoreFull, Quadword};
 
 /// A program for SPEs, as far as it takes room: from the bottom of the local store on its code,
@@ -75,12 +74,21 @@ impl SpeImage {
     }
 }
 
+/// The contexts that are being created.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Loading {
+    /// How many.
+    pub under_way: u32,
+    /// When the last one was ready.
+    pub ended: SimTime,
+}
+
 /// Where the code of the SPEs' program lies in main memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Code {
-    source: EffectiveAddress,
-    size: Bytes,
-    largest: Bytes,
+    pub(crate) source: EffectiveAddress,
+    pub(crate) size: Bytes,
+    pub(crate) largest: Bytes,
 }
 
 impl Code {
@@ -95,55 +103,6 @@ impl Code {
     }
 }
 
-impl Blade {
-    /// The code of the program that its SPEs have been given last, if any.
-    pub fn code(&self) -> Option<Code> {
-        self.code.get()
-    }
-
-    /// Creates a context on every SPE and loads the image, which lies in the memory of the first
-    /// Cell; the processes of the host wait for that before they begin.
-    ///
-    /// Left out: reading the program from a disk, and the time of filling what is to be zero.
-    ///
-    /// # Errors
-    /// [`LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
-    /// in its buffers.
-    pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
-        image.check(self.machine.spu.local_store)?;
-        let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
-        self.memory.write(source.offset(image.code.0), image.data.iter().copied());
-        let largest = self.machine.mfc.largest;
-        self.code.set(Some(Code { source, size: image.code, largest }));
-        let creation = SimSpan::from_seconds(self.machine.linux.spe_context);
-        self.loading.update(|loading| loading.under_way += self.machine.layout.spes());
-        for (turn, spe) in (1..).zip(&self.spes) {
-            let spe = spe.clone();
-            let (fault, loading) = (self.fault.clone(), self.loading.clone());
-            let zeros = image.zeros.clone();
-            self.sim.spawn(format!("loader of SPE {}", spe.index), async move {
-                spe.sim.sleep(creation * turn).await;
-                if let Err(error) = fetch(&spe, source, size, largest).await {
-                    fault.raise(error);
-                }
-                zeros.into_iter().for_each(|(at, bytes)| spe.zero(at, bytes));
-                let ended = spe.sim.now();
-                spe.meter.reset();
-                loading.update(|loading| {
-                    loading.under_way -= 1;
-                    loading.ended = ended;
-                });
-            });
-        }
-        Ok(())
-    }
-
-    /// When all SPEs had their program: the start of what runs on them.
-    pub fn started(&self) -> SimTime {
-        self.loading.read(|loading| loading.ended)
-    }
-}
-
 impl Spe {
     /// The loader of its program fills whole quadwords of its local store with zeros, in no time.
     pub(crate) fn zero(&self, at: LocalAddress, bytes: Bytes) {
@@ -153,7 +112,12 @@ impl Spe {
 }
 
 /// Fetches a program into a local store, from its bottom on.
-async fn fetch(spe: &Spe, source: EffectiveAddress, size: Bytes, largest: Bytes) -> Result<()> {
+pub(crate) async fn fetch(
+    spe: &Spe,
+    source: EffectiveAddress,
+    size: Bytes,
+    largest: Bytes,
+) -> Result<()> {
     for offset in (0..size.0).step_by(largest.0 as usize) {
         let (local, bytes) = (LocalAddress(offset as u32), Bytes(largest.0.min(size.0 - offset)));
         let from = source.offset(offset);
@@ -167,6 +131,7 @@ async fn fetch(spe: &Spe, source: EffectiveAddress, size: Bytes, largest: Bytes)
 mod tests {
     use super::super::KernelTiming;
     use super::*;
+    use crate::Blade;
     use mmgp_machine::{Layout, Machine};
 
     fn image(code: u64) -> SpeImage {

@@ -33,7 +33,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
-use super::unit::Unit;
+use crate::memory::BusUnit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
@@ -117,8 +117,8 @@ impl Eib {
     }
 
     /// `memory` or the delay between local stores, and that of the link if it is passed.
-    fn delay(&self, from: Unit, to: Unit, memory: SimSpan) -> SimSpan {
-        let is_memory = |unit| matches!(unit, Unit::Memory { .. });
+    fn delay(&self, from: BusUnit, to: BusUnit, memory: SimSpan) -> SimSpan {
+        let is_memory = |unit| matches!(unit, BusUnit::Memory { .. });
         let crosses = self.memory.cell_of(from) != self.memory.cell_of(to);
         let link = if crosses { self.delays.link } else { SimSpan::ZERO };
         link + if is_memory(from) || is_memory(to) { memory } else { self.delays.local_store }
@@ -172,14 +172,14 @@ impl Eib {
     /// Carries what has a single way.
     async fn carry_part(&self, part: &Transfer, due: Option<SimTime>) {
         let (from, to) = (self.memory.unit(part.from), self.memory.unit(part.to));
-        let far = if from == (Unit::Spe { spe: part.spe }) { part.to } else { part.from };
+        let far = if from == (BusUnit::Spe { spe: part.spe }) { part.to } else { part.from };
         // The bus carries whole lines.
         let lines = lines_touched(far, part.bytes);
         let round_trip = self.delay(from, to, self.delays.memory_round_trip);
         let (_, window) = &self.windows[part.spe as usize];
         let asked = due.map(|due| due.max(window.borrow().next_free(round_trip)));
         for unit in [from, to] {
-            if let Unit::Memory { cell } = unit {
+            if let BusUnit::Memory { cell } = unit {
                 let now = self.sim.now();
                 let begins = asked.unwrap_or(now).min(now);
                 let mut banks = self.banks[cell as usize].borrow_mut();
@@ -206,7 +206,7 @@ impl Eib {
         self.rings.borrow_mut().leave(&self.flows, flow);
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
         for (unit, address) in [(from, part.from), (to, part.to)] {
-            if let Unit::Spe { spe } = unit {
+            if let BusUnit::Spe { spe } = unit {
                 let passed = &self.local_store_lines[spe as usize];
                 passed.set(passed.get() + lines_touched(address, part.bytes));
             }

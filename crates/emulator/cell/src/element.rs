@@ -11,12 +11,12 @@ use std::cell::RefCell;
 use std::future::Future;
 
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, SimTime};
+use mmgp_base::units::{Bytes, Cycles};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword};
 
 use crate::mfc::Command;
-use crate::record::Loop;
+use crate::record::{Loop, Loops};
 use crate::spe::Spe;
 
 /// An SPE as such a program sees it.
@@ -89,28 +89,6 @@ pub enum Values {
 pub struct Timed<'a> {
     spe: &'a Spe,
     loops: RefCell<Loops>,
-}
-
-/// The loops of a call.
-#[derive(Default)]
-pub(crate) struct Loops {
-    begun: Option<SimTime>,
-    done: Vec<Loop>,
-}
-
-impl Loops {
-    pub fn begin(&mut self, now: SimTime) {
-        self.begun = Some(now);
-    }
-
-    pub fn end(&mut self, now: SimTime) {
-        let start = self.begun.take().expect("invariant: a loop that ends has begun");
-        self.done.push(Loop { start, end: now });
-    }
-
-    pub fn into_done(self) -> Vec<Loop> {
-        self.done
-    }
 }
 
 impl<'a> Timed<'a> {

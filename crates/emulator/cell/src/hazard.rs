@@ -53,28 +53,29 @@
 //! zero counts as written.
 
 mod clock;
-mod command;
 mod edges;
-mod element;
-mod records;
 mod report;
 mod shadow;
 mod state;
 #[cfg(test)]
 mod tests;
-mod unwritten;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::command::{Command, Direction, LockLine, MfcOperation, SendSignal};
 use crate::memory::{EffectiveAddress, Place};
+use clock::Left;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_sim::Sim;
 use mmgp_spu::Watch;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
-use state::State;
+pub(crate) use report::{Mail, Origin, Touch};
+use report::{Space, What, Who};
+use shadow::ShadowAccess;
+use state::Knowledge;
 
 /// Whether hazards are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,54 +87,17 @@ pub enum Hazards {
     Checked,
 }
 
-/// Who gave a command to an MFC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
-    /// The SPU, through channels.
-    Spu,
-    /// The PPE, through the proxy queue.
-    Proxy,
-}
-
-/// What is done to some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Touch {
-    Reads,
-    Writes,
-}
-
-impl Touch {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::Writes => "writes",
-        }
-    }
-}
-
-/// A memory: the local store of an SPE, or the main memory of a blade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Space {
-    Store(u32),
-    Main(u32),
-}
-
-/// Where words wait on their way to somebody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mail {
-    Inbound,
-    Outbound,
-    Interrupt,
-}
+/// Bytes of a memory, and what is done to them.
+type Extent = ((Space, Range<u64>), Touch);
 
 /// What all SPEs and processes of one virtual time have in common.
-pub(crate) struct Core {
+pub(crate) struct Watchdog {
     sim: Sim,
     mode: Cell<Hazards>,
-    state: RefCell<State>,
+    state: RefCell<Knowledge>,
 }
 
-impl Core {
+impl Watchdog {
     pub fn new(sim: &Sim) -> Rc<Self> {
         let mode = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
         Rc::new(Self { sim: sim.clone(), mode: Cell::new(mode), state: RefCell::default() })
@@ -165,7 +129,7 @@ impl Core {
 /// Looks for hazards of one SPE, or of the host of its blade.
 #[derive(Clone)]
 pub(crate) struct Detector {
-    core: Rc<Core>,
+    core: Rc<Watchdog>,
     blade: u32,
     /// The first SPE of the blade, among those of all.
     first: u32,
@@ -179,7 +143,7 @@ impl Detector {
         Self { spe: self.first + spe, ..self.clone() }
     }
 
-    pub fn core(&self) -> &Rc<Core> {
+    pub fn core(&self) -> &Rc<Watchdog> {
         &self.core
     }
 
@@ -188,7 +152,7 @@ impl Detector {
     }
 
     /// The state, where hazards are looked for.
-    fn state(&self) -> Option<std::cell::RefMut<'_, State>> {
+    fn state(&self) -> Option<std::cell::RefMut<'_, Knowledge>> {
         (self.mode() != Hazards::Ignored).then(|| self.core.state.borrow_mut())
     }
 
@@ -215,7 +179,7 @@ impl Detector {
         let Some(mut state) = self.state() else { return Ok(()) };
         let start = u64::from(at.0);
         let bytes = start..start + bytes.0;
-        let what = report::What::Outside(what);
+        let what = What::Outside(what);
         state.program(self.spe, (what, self.core.sim.now()), touch, &bytes, &store.borrow())
     }
 
@@ -246,5 +210,100 @@ impl Detector {
         let Some(mut state) = self.state() else { return Ok(()) };
         let Some((space, bytes)) = self.place(at, bytes) else { return Ok(()) };
         state.host(space, &bytes, touch, self.core.sim.now())
+    }
+
+    /// A command is given to a queue, which so many (`sequence`) have entered before it; `store` is where
+    /// the elements of a list are found.
+    pub fn command(
+        &self,
+        origin: Origin,
+        (operation, tag): (&MfcOperation, u8),
+        sequence: Option<u64>,
+        store: &RefCell<LocalStore>,
+    ) -> Result<()> {
+        let Some(mut state) = self.state() else { return Ok(()) };
+        let state = &mut *state;
+        let mut view = state.issuer(self.spe, origin).view();
+        let queue = &mut state.spes[self.spe as usize].queues[origin as usize];
+        let epoch = queue.enter(operation, tag, &mut view);
+        if *operation == MfcOperation::Barrier {
+            return Ok(());
+        }
+        let who = Who::Command { spe: self.spe, origin, operation: *operation };
+        let record = state.record(who, self.core.sim.now());
+        let view = Rc::new(view);
+        let areas = self.areas(operation, &store.borrow());
+        let is_transfer = matches!(operation, MfcOperation::Transfer(_) | MfcOperation::List(_));
+        let writes = areas.iter().find(|area| is_transfer && area.1 == Touch::Writes);
+        let writes = writes.map(|(place, _)| place.clone());
+        let left = Left { epoch, sequence, record, view: Rc::clone(&view), writes };
+        state.spes[self.spe as usize].queues[origin as usize].left.push(left);
+        let own = (origin == Origin::Spu).then_some(self.spe);
+        for ((space, bytes), touch) in areas {
+            let is_main = matches!(space, Space::Main(_));
+            let atomic = is_main && matches!(operation, MfcOperation::LockLine(_));
+            let before = (!is_main).then(|| Rc::clone(&view));
+            let access = ShadowAccess { epoch, touch, atomic, record, view: before };
+            state.access((space, &bytes), &access, &view, own)?;
+        }
+        Ok(())
+    }
+
+    /// The program, or the host, waited for these tag groups or found them complete.
+    pub fn waited(&self, origin: Origin, groups: u32) {
+        let Some(mut state) = self.state() else { return };
+        let state = &mut *state;
+        let spe = &mut state.spes[self.spe as usize];
+        let issuer = match origin {
+            Origin::Spu => &mut spe.program,
+            Origin::Proxy => &mut state.host,
+        };
+        spe.queues[origin as usize].waited(groups, issuer);
+    }
+
+    /// What a command touches: in local store, and outside it.
+    fn areas(&self, operation: &MfcOperation, store: &LocalStore) -> Vec<Extent> {
+        match operation {
+            MfcOperation::Transfer(command) => self.moved(command.direction, &[*command]),
+            MfcOperation::List(command) => self.moved(command.direction, &command.transfers(store)),
+            // The register takes what comes, in any order.
+            MfcOperation::SendSignal(command) => {
+                vec![(self.local(command.local, SendSignal::BYTES), Touch::Reads)]
+            }
+            MfcOperation::LockLine(line) => {
+                let inside = (self.local(line.local, LockLine::BYTES), Touch::Reads);
+                let outside = self.place(line.effective, LockLine::BYTES);
+                let outside = outside.map(|place| (place, Touch::Writes));
+                [Some(inside), outside].into_iter().flatten().collect()
+            }
+            // It moves nothing.
+            MfcOperation::Moved(_) | MfcOperation::Barrier | MfcOperation::Synchronise => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn local(&self, at: LocalAddress, bytes: Bytes) -> (Space, Range<u64>) {
+        let start = u64::from(at.0);
+        (Space::Store(self.spe), start..start + bytes.0)
+    }
+
+    /// What transfers of one command touch, which mostly follow each other in local store.
+    fn moved(&self, direction: Direction, transfers: &[Command]) -> Vec<Extent> {
+        let (inner, outer) = match direction {
+            Direction::Get => (Touch::Writes, Touch::Reads),
+            Direction::Put => (Touch::Reads, Touch::Writes),
+        };
+        let mut areas: Vec<Extent> = Vec::with_capacity(1 + transfers.len());
+        for transfer in transfers {
+            let (space, bytes) = self.local(transfer.local, transfer.bytes);
+            match areas.last_mut() {
+                Some(((_, before), _)) if before.end == bytes.start => before.end = bytes.end,
+                _ => areas.push(((space, bytes), inner)),
+            }
+        }
+        let outside = transfers.iter().filter_map(|it| self.place(it.effective, it.bytes));
+        areas.extend(outside.map(|place| (place, outer)));
+        areas
     }
 }

@@ -1,18 +1,16 @@
 //! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
 //! coming back.
 
-mod announcing;
-mod following;
 mod scanning;
 mod waiting;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::context::Loading;
 use super::fault::Fault;
 use super::hazard::Detector;
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
-use super::loading::Loading;
 use super::memory::{EffectiveAddress, Memory};
 use super::mfc::LockLine;
 use super::ppe::{Ppe, Stretch, Translated, Work};
@@ -23,7 +21,7 @@ use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
 
-pub use scanning::{Level, Scan};
+pub use scanning::{Scan, Scanner};
 pub use waiting::Pause;
 
 /// A process of the host.
@@ -56,6 +54,19 @@ pub struct HostProcess {
     pub trace: Tracer,
     /// Its stay on the hardware thread.
     running: RefCell<Option<Span>>,
+}
+
+impl Blade {
+    /// A process of the host that begins on its hardware thread, to which it is pinned unless its
+    /// scheduler has it run elsewhere, too.
+    pub fn host_process(&self, rank: u32) -> HostProcess {
+        self.host_process_with(rank, self.scheduler.affinity())
+    }
+
+    /// A process of the host that begins on its hardware thread.
+    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
+        HostProcess::new(self, rank, self.machine.layout.home_thread(rank) as usize, affinity)
+    }
 }
 
 impl HostProcess {

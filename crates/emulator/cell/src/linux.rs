@@ -4,10 +4,8 @@
 //! has used up its slice, and learns from its [`Turn`] that it may run or must stop. What a switch
 //! costs is charged to the process that comes in.
 
-mod balance;
 mod choice;
 mod queue;
-mod rotation;
 #[cfg(test)]
 mod tests;
 
@@ -118,13 +116,13 @@ pub struct Scheduler {
     idle: Idle,
     switch: Seconds,
     waiting: Waiting,
-    threads: RefCell<Vec<Thread>>,
+    threads: RefCell<Vec<HardwareThread>>,
     /// Which process runs on each.
     runs: Watch<Vec<Option<u32>>>,
     processes: RefCell<BTreeMap<u32, Process>>,
 }
 
-struct Thread {
+struct HardwareThread {
     queue: Box<dyn Queue>,
     running: Option<Running>,
     /// Who ran last.
@@ -168,7 +166,7 @@ impl Scheduler {
     pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
         let Sharing { queue, affinity, idle, switch, waiting } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
-        let thread = |number| Thread {
+        let thread = |number| HardwareThread {
             queue: queue(),
             running: None,
             last: None,
@@ -243,7 +241,7 @@ impl Scheduler {
     /// When the slice of whoever runs there ends.
     pub fn slice_end(&self, thread: usize) -> Option<SimTime> {
         let threads = self.threads.borrow();
-        let Thread { queue, running, .. } = &threads[thread];
+        let HardwareThread { queue, running, .. } = &threads[thread];
         let Running { entity, as_of, since } = running.as_ref()?;
         // What has been accounted for meanwhile belongs to the same slice.
         let whole = Entity { left: entity.left + as_of.since(*since), ..*entity };
@@ -294,7 +292,7 @@ impl Scheduler {
     fn enter(&self, thread: usize, entity: Entity, how: Entry) {
         let now = self.sim.now();
         let mut threads = self.threads.borrow_mut();
-        let Thread { queue, running, .. } = &mut threads[thread];
+        let HardwareThread { queue, running, .. } = &mut threads[thread];
         if let Some(running) = running.as_mut() {
             running.account(now);
         }

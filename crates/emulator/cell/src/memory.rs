@@ -1,25 +1,20 @@
 //! What the memories of a blade hold: main memory and the local stores, in one address space.
 
 mod address;
-mod banks;
-mod contents;
 mod lock_lines;
 pub mod placement;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use address::EffectiveAddress;
-pub(crate) use address::{LINE, Place};
-pub(crate) use banks::Banks;
-pub(crate) use lock_lines::{LockLines, Supplier};
-
-use super::unit::Unit;
-use contents::Contents;
 use mmgp_base::units::Bytes;
 use mmgp_machine::{Layout, Machine};
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
+
+pub(crate) use address::{BusUnit, LINE, Place};
+pub use address::{EffectiveAddress, Signal};
+pub(crate) use lock_lines::{Banks, LockLines, Supplier};
 
 /// The contents of main memory and of all local stores.
 pub struct Memory {
@@ -110,15 +105,15 @@ impl Memory {
     }
 
     /// The unit on the bus that answers for the byte at `at`, which the machine must have.
-    pub(crate) fn unit(&self, at: EffectiveAddress) -> Unit {
+    pub(crate) fn unit(&self, at: EffectiveAddress) -> BusUnit {
         match at.place() {
-            Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
+            Some(Place::Memory { cell, .. }) => BusUnit::Memory { cell },
             Some(Place::Paged { offset }) => {
-                Unit::Memory { cell: self.homes.borrow()[(offset / self.page) as usize] }
+                BusUnit::Memory { cell: self.homes.borrow()[(offset / self.page) as usize] }
             }
             None => panic!("invariant: a unit is asked for what is mapped"),
             Some(Place::LocalStore { spe, .. } | Place::ProblemState { spe, .. }) => {
-                Unit::Spe { spe }
+                BusUnit::Spe { spe }
             }
         }
     }
@@ -142,10 +137,10 @@ impl Memory {
     }
 
     /// The Cell that a unit is on.
-    pub(crate) fn cell_of(&self, unit: Unit) -> u32 {
+    pub(crate) fn cell_of(&self, unit: BusUnit) -> u32 {
         match unit {
-            Unit::Spe { spe } => spe / self.layout.spes_per_cell,
-            Unit::Memory { cell } => cell,
+            BusUnit::Spe { spe } => spe / self.layout.spes_per_cell,
+            BusUnit::Memory { cell } => cell,
         }
     }
 
@@ -258,6 +253,68 @@ fn whole(store: &mut LocalStore) -> &mut [Quadword] {
     store.slice_mut(LocalAddress(0), Bytes(u64::from(LOCAL_STORE_BYTES)))
 }
 
+/// Quadwords in a piece that is kept as a whole: 64 KiB.
+const PIECE: usize = 4096;
+
+/// Memory that is zero where nobody has written, and takes room of the host's only where somebody
+/// has. Indices count quadwords.
+#[derive(Default)]
+struct Contents {
+    len: usize,
+    pieces: Vec<Option<Box<[Quadword]>>>,
+}
+
+impl Contents {
+    /// Quadwords that there are.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds quadwords up to `len`.
+    pub fn grow(&mut self, len: usize) {
+        self.len = self.len.max(len);
+        let pieces = self.len.div_ceil(PIECE);
+        self.pieces.resize_with(pieces, || None);
+    }
+
+    /// The quadword at an index.
+    pub fn read(&self, index: usize) -> Quadword {
+        self.pieces[index / PIECE].as_ref().map_or(Quadword::ZERO, |piece| piece[index % PIECE])
+    }
+
+    /// Copies what begins at an index.
+    pub fn load(&self, mut index: usize, mut to: &mut [Quadword]) {
+        while !to.is_empty() {
+            let (place, count) = (index % PIECE, to.len().min(PIECE - index % PIECE));
+            let (now, later) = to.split_at_mut(count);
+            match &self.pieces[index / PIECE] {
+                Some(piece) => now.copy_from_slice(&piece[place..place + count]),
+                None => now.fill(Quadword::ZERO),
+            }
+            (index, to) = (index + count, later);
+        }
+    }
+
+    /// Writes from an index on.
+    pub fn store(&mut self, mut index: usize, mut from: &[Quadword]) {
+        while !from.is_empty() {
+            let (place, count) = (index % PIECE, from.len().min(PIECE - index % PIECE));
+            self.piece(index)[place..place + count].copy_from_slice(&from[..count]);
+            (index, from) = (index + count, &from[count..]);
+        }
+    }
+
+    /// The quadword at an index, to be written.
+    pub fn place(&mut self, index: usize) -> &mut Quadword {
+        &mut self.piece(index)[index % PIECE]
+    }
+
+    fn piece(&mut self, index: usize) -> &mut [Quadword] {
+        let new = || vec![Quadword::ZERO; PIECE].into_boxed_slice();
+        self.pieces[index / PIECE].get_or_insert_with(new)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,8 +327,8 @@ mod tests {
     fn an_address_tells_the_cell_that_it_was_allocated_on() {
         let memory = memory();
         let (near, far) = (memory.allocate(0, Bytes(1)), memory.allocate(1, Bytes(200)));
-        assert_eq!(memory.unit(near), Unit::Memory { cell: 0 });
-        assert_eq!(memory.unit(far), Unit::Memory { cell: 1 });
+        assert_eq!(memory.unit(near), BusUnit::Memory { cell: 0 });
+        assert_eq!(memory.unit(far), BusUnit::Memory { cell: 1 });
         assert_eq!(memory.allocate(1, Bytes(1)).0 - far.0, 256);
         memory.write(far.offset(16), [Quadword::splat(3)]);
         assert_eq!(memory.read(far.offset(20)), Quadword::splat(3));
@@ -326,5 +383,19 @@ mod tests {
         assert!(!memory.holds(store(16), Bytes(1)));
         assert!(!memory.holds(EffectiveAddress::memory(2, 0), Bytes(1)));
         assert!(!memory.holds(EffectiveAddress::problem_state(0, 0), Bytes(4)));
+    }
+
+    #[test]
+    fn what_is_written_across_pieces_is_read_back_and_the_rest_is_zero() {
+        let mut contents = Contents::default();
+        contents.grow(3 * PIECE);
+        let written: Vec<Quadword> = (1..=100).map(Quadword::splat).collect();
+        contents.store(2 * PIECE - 60, &written);
+        let mut read = vec![Quadword::splat(7); 102];
+        contents.load(2 * PIECE - 61, &mut read);
+        assert_eq!(read[1..101], written);
+        assert_eq!((read[0], read[101]), (Quadword::ZERO, Quadword::ZERO));
+        assert_eq!(contents.read(2 * PIECE), Quadword::splat(61));
+        assert!(contents.pieces[0].is_none(), "nobody has written there");
     }
 }

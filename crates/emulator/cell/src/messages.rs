@@ -77,130 +77,42 @@
 //! than those of all ranks and of a memory domain.
 
 mod collective;
-mod envelope;
 mod group;
-mod local;
-mod observer;
 mod post;
 mod rank;
-mod service;
+mod shared;
 mod state;
 mod station;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
 pub use collective::{Operation, Reduction, Word};
 pub use group::Location;
-pub use observer::{Call, Observer};
 pub use rank::Rank;
-pub use service::{MOST_WORDS, Request, Service};
-pub use state::{CODE, COLLECTIVES};
+pub use shared::{MOST_WORDS, Request, Service};
+pub use state::{CODE, COLLECTIVES, Call, Observer};
 
-use envelope::{Envelope, Purpose, Wait};
 use group::Group;
-use observer::Listener;
-use service::Services;
-use state::State;
-use station::{Station, Stations};
+use shared::Services;
+use shared::{Port, RankPlace, Shared, out_of_range};
+use state::RankState;
+use station::Stations;
+use station::desk::Desk;
 
-use super::decrementer::Timebase;
-use super::loading::Loading;
+use super::Blade;
 use super::nodes::{Nodes, Seat};
-use super::{Blade, Fault, Spe};
-use mmgp_base::error::{Error, Result};
-use mmgp_base::units::{Bytes, Cycles};
-use mmgp_sim::{Reason, Sim, Watch};
-use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
+use mmgp_base::error::Result;
+use mmgp_base::units::Bytes;
+use mmgp_spu::local_store::LocalAddress;
 
 /// All ranks of a program on SPEs; clones refer to the same.
 #[derive(Clone)]
 pub struct Messages {
     shared: Rc<Shared>,
-}
-
-struct Shared {
-    sim: Sim,
-    fault: Fault,
-    costs: mmgp_machine::Messages,
-    /// The largest transfer of one command.
-    largest: Bytes,
-    /// A copied quadword.
-    load: Cycles,
-    channel: Cycles,
-    timebase: Timebase,
-    ports: Vec<Port>,
-    world: Rc<Group>,
-    /// The ranks of each blade.
-    domains: Vec<Rc<Group>>,
-    /// What ranks have waited for.
-    reasons: RefCell<BTreeMap<Wait, Reason>>,
-    observer: RefCell<Option<Listener>>,
-    /// The PPEs that take part.
-    stations: Stations,
-    services: Services,
-}
-
-/// Where a rank is to be.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    blade: &'a Blade,
-    seat: Seat,
-    at: Location,
-}
-
-/// What the messages know of a rank.
-struct Port {
-    spe: Spe,
-    at: Location,
-    seat: Seat,
-    /// Of the programs of its blade.
-    loading: Watch<Loading>,
-    /// Its number among the ranks of its blade.
-    place: u32,
-    state: State,
-}
-
-impl Port {
-    /// Those of all ranks, and the ranks of each blade.
-    fn of_all(places: &[Place<'_>], base: LocalAddress) -> Result<(Vec<Self>, Vec<Vec<u32>>)> {
-        let mut blades: Vec<u32> = places.iter().map(|place| place.at.blade).collect();
-        blades.sort_unstable();
-        blades.dedup();
-        let mut domains: Vec<Vec<u32>> = vec![Vec::new(); blades.len()];
-        let mut ports: Vec<Self> = Vec::with_capacity(places.len());
-        for (rank, &Place { blade, seat, at }) in (0..).zip(places) {
-            let spes = blade.machine.layout.spes();
-            if at.spe >= spes {
-                return Err(out_of_range(format!("SPE {}", at.spe), format!("one below {spes}")));
-            }
-            if ports.iter().any(|port| port.at == at) {
-                return Err(out_of_range(format!("SPE {} twice", at.spe), "each once"));
-            }
-            let domain = &mut domains[blades.partition_point(|&other| other < at.blade)];
-            let (place, state) = (domain.len() as u32, State::new(base));
-            domain.push(rank);
-            let (spe, loading) = (blade.spe(at.spe).clone(), blade.loading.clone());
-            ports.push(Self { spe, at, seat, loading, place, state });
-        }
-        for domain in &domains {
-            let room = Messages::state(domain.len() as u32);
-            let available = Bytes(u64::from(LOCAL_STORE_BYTES));
-            if u64::from(base.0) + room.0 > available.0 || !base.0.is_multiple_of(128) {
-                let found = format!("{} bytes from {:#x} on", room.0, base.0);
-                return Err(out_of_range(found, "room in local store from a multiple of 128 on"));
-            }
-            domain.iter().for_each(|&rank| {
-                let Self { spe, state, .. } = &ports[rank as usize];
-                state.clear(spe, room);
-            });
-        }
-        Ok((ports, domains))
-    }
 }
 
 impl Messages {
@@ -218,7 +130,7 @@ impl Messages {
         let each = blade.machine.layout.spes_per_cell;
         let place = |spe| {
             let (cell, seat) = (spe / each, Seat { blade: 0, cell: spe / each });
-            Place { blade, seat, at: Location { node: 0, blade: 0, cell, spe } }
+            RankPlace { blade, seat, at: Location { node: 0, blade: 0, cell, spe } }
         };
         Self::new(&spes.into_iter().map(place).collect::<Vec<_>>(), base, None)
     }
@@ -242,9 +154,9 @@ impl Messages {
             let cell = spe / each;
             let (node, position) = (nodes.node(blade), nodes.position(blade));
             let at = Location { node, blade: position, cell, spe };
-            Ok(Place { blade: of, seat: Seat { blade, cell }, at })
+            Ok(RankPlace { blade: of, seat: Seat { blade, cell }, at })
         };
-        let places: Vec<Place<'_>> = ranks.into_iter().map(place).collect::<Result<_>>()?;
+        let places: Vec<RankPlace<'_>> = ranks.into_iter().map(place).collect::<Result<_>>()?;
         let messages = Self::new(&places, base, Some(nodes))?;
         if messages.shared.domains.len() > 1 {
             nodes.blades().iter().enumerate().for_each(|(index, blade)| {
@@ -254,8 +166,8 @@ impl Messages {
         Ok(messages)
     }
 
-    fn new(places: &[Place<'_>], base: LocalAddress, nodes: Option<&Nodes>) -> Result<Self> {
-        let Some(&Place { blade: first, .. }) = places.first() else {
+    fn new(places: &[RankPlace<'_>], base: LocalAddress, nodes: Option<&Nodes>) -> Result<Self> {
+        let Some(&RankPlace { blade: first, .. }) = places.first() else {
             return Err(out_of_range("no SPE", "at least one"));
         };
         let (ports, domains) = Port::of_all(places, base)?;
@@ -283,7 +195,7 @@ impl Messages {
 
     /// Bytes of local store that the state of each rank takes, where `ranks` share an address space.
     pub const fn state(ranks: u32) -> Bytes {
-        State::bytes(ranks)
+        RankState::bytes(ranks)
     }
 
     /// Ranks.
@@ -348,7 +260,7 @@ impl Messages {
             let seat = Seat { blade: index, cell };
             let has_rank = self.shared.ports.iter().any(|port| port.seat == seat);
             if has_rank && self.shared.stations.at(seat).is_none() {
-                Station::open(&self.shared, blade, seat);
+                Desk::open(&self.shared, blade, seat);
             }
         }
     }
@@ -362,21 +274,5 @@ impl Messages {
     /// interface (PMPI). Calls are spans in a trace as well.
     pub fn observe(&self, observer: Rc<RefCell<dyn Observer>>) {
         *self.shared.observer.borrow_mut() = Some(observer);
-    }
-}
-
-fn out_of_range(found: impl Into<String>, expected: impl Into<String>) -> Error {
-    Error::out_of_range("SPEs", found, expected)
-}
-
-impl Shared {
-    /// What a rank waits for, as a report of a deadlock calls it.
-    fn reason(&self, wait: Wait) -> Reason {
-        let known = self.reasons.borrow().get(&wait).copied();
-        known.unwrap_or_else(|| {
-            let reason = self.sim.reason(&wait.name());
-            self.reasons.borrow_mut().insert(wait, reason);
-            reason
-        })
     }
 }

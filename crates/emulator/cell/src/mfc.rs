@@ -27,10 +27,7 @@
 //! A command's data are moved when its last byte has arrived, all at once.
 
 mod atomic;
-mod command;
 mod engine;
-mod lane;
-mod proxy;
 mod queue;
 mod rules;
 mod shared;
@@ -39,34 +36,33 @@ mod tests;
 
 use std::rc::Rc;
 
-pub use crate::hazard::Hazards;
-pub use atomic::AtomicStatus;
-pub(crate) use command::Operation;
-pub use command::{
+use crate::board::Board;
+use crate::hazard::{Detector, Origin};
+use crate::memory::Memory;
+use mmgp_base::error::Result;
+use mmgp_sim::Permit;
+use shared::Controller;
+
+pub(crate) use crate::command::MfcOperation;
+pub use crate::command::{
     AfterElement, Command, Direction, ListCommand, ListElement, LockLine, Order, SendSignal, TAGS,
     write_list,
 };
-pub use proxy::Proxy;
-
-use super::board::Board;
-use super::memory::Memory;
-use crate::hazard::{Detector, Origin};
-use mmgp_base::error::Result;
-use mmgp_sim::Permit;
-use shared::Shared;
+pub use crate::hazard::Hazards;
+pub use atomic::AtomicStatus;
 
 /// The memory flow controller of one SPE; clones refer to the same.
 ///
 /// A *mask* is a set of tag groups: bit t stands for tag group t.
 #[derive(Clone)]
 pub struct Mfc {
-    shared: Rc<Shared>,
+    shared: Rc<Controller>,
 }
 
 impl Mfc {
     /// The MFC of an SPE, with its lanes at work.
     pub(super) fn new(board: &Board, detector: &Detector, spe: u32) -> Self {
-        let shared = Rc::new(Shared::new(board, detector, spe));
+        let shared = Rc::new(Controller::new(board, detector, spe));
         let name = |what: &str| format!("{what} of SPE {spe}");
         for direction in [Direction::Get, Direction::Put] {
             let life = engine::serve(Rc::clone(&shared), direction);
@@ -83,7 +79,7 @@ impl Mfc {
     /// an earlier command that was not waited for touches the same bytes.
     pub async fn enqueue(&self, command: Command) -> Result<()> {
         self.check(&command)?;
-        self.enter(Operation::Transfer(command), command.tag).await
+        self.enter(MfcOperation::Transfer(command), command.tag).await
     }
 
     /// Whether the command keeps to the rules.
@@ -98,7 +94,7 @@ impl Mfc {
     /// move, and its time passes later, by [`Mfc::enqueue_moved`].
     pub(crate) fn give(&self, command: &Command) -> Result<()> {
         let own = &*self.shared;
-        let operation = Operation::Transfer(*command);
+        let operation = MfcOperation::Transfer(*command);
         own.detector.command(Origin::Spu, (&operation, command.tag), None, &own.store)
     }
 
@@ -110,7 +106,7 @@ impl Mfc {
     /// Puts a transfer of which the data have been moved into the queue. No hazards are looked for.
     pub(crate) async fn enqueue_moved(&self, command: Command) {
         let place = self.place().await;
-        self.shared.enter(Origin::Spu, place, (Operation::Moved(command), command.tag));
+        self.shared.enter(Origin::Spu, place, (MfcOperation::Moved(command), command.tag));
     }
 
     /// What the host's loads and the MFC reach.
@@ -130,7 +126,7 @@ impl Mfc {
     /// As [`Mfc::enqueue`].
     pub async fn enqueue_list(&self, command: ListCommand) -> Result<()> {
         self.shared.rules().list(&command)?;
-        self.enter(Operation::List(command), command.tag).await
+        self.enter(MfcOperation::List(command), command.tag).await
     }
 
     /// Puts a signal to another SPE into the queue.
@@ -139,7 +135,7 @@ impl Mfc {
     /// As [`Mfc::enqueue`].
     pub async fn send_signal(&self, command: SendSignal) -> Result<()> {
         self.shared.rules().signal(&command)?;
-        self.enter(Operation::SendSignal(command), command.tag).await
+        self.enter(MfcOperation::SendSignal(command), command.tag).await
     }
 
     /// `putqlluc`: puts the store of a lock line, reserved or not, into the queue.
@@ -148,7 +144,7 @@ impl Mfc {
     /// As [`Mfc::enqueue`].
     pub async fn putqlluc(&self, line: LockLine, tag: u8) -> Result<()> {
         self.shared.rules().lock_line("Putqlluc", &line, tag)?;
-        self.enter(Operation::LockLine(line), tag).await
+        self.enter(MfcOperation::LockLine(line), tag).await
     }
 
     /// `barrier`: all earlier commands of the queue are complete before a later one begins.
@@ -157,7 +153,7 @@ impl Mfc {
     /// As [`Mfc::enqueue`].
     pub async fn barrier(&self, tag: u8) -> Result<()> {
         self.shared.rules().tag("Barrier", tag)?;
-        self.enter(Operation::Barrier, tag).await
+        self.enter(MfcOperation::Barrier, tag).await
     }
 
     /// `mfcsync` and `mfceieio`: all earlier commands of the tag group are complete, as every
@@ -168,7 +164,7 @@ impl Mfc {
     /// As [`Mfc::enqueue`].
     pub async fn mfcsync(&self, tag: u8) -> Result<()> {
         self.shared.rules().tag("Mfcsync", tag)?;
-        self.enter(Operation::Synchronise, tag).await
+        self.enter(MfcOperation::Synchronise, tag).await
     }
 
     /// Waits until every command of the tag group is complete.
@@ -238,7 +234,7 @@ impl Mfc {
         self.shared.eib.local_store_lines(self.shared.spe)
     }
 
-    async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
+    async fn enter(&self, operation: MfcOperation, tag: u8) -> Result<()> {
         let place = self.place().await;
         self.shared.look(Origin::Spu, (&operation, tag))?;
         self.shared.enter(Origin::Spu, place, (operation, tag));
@@ -251,5 +247,36 @@ impl Mfc {
         own.channel(own.issue).await;
         let _span = own.wait("DMA queue");
         own.waiting(own.queue.place()).await
+    }
+}
+
+/// The proxy queue of an MFC. It takes transfers but no lists, and its tag groups are its own.
+pub struct Proxy<'a> {
+    shared: &'a Controller,
+}
+
+impl<'a> Proxy<'a> {
+    const fn new(shared: &'a Controller) -> Self {
+        Self { shared }
+    }
+
+    /// Puts a transfer into the queue, waiting for a place where it is full. What telling the MFC
+    /// costs is the caller's: see [`HostProcess::enqueue`](crate::HostProcess::enqueue).
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`](crate::mfc::Mfc::enqueue).
+    pub async fn enqueue(&self, command: Command) -> Result<()> {
+        self.shared.rules().transfer(&command)?;
+        let place = self.shared.proxy.place().await;
+        let operation = MfcOperation::Transfer(command);
+        self.shared.look(Origin::Proxy, (&operation, command.tag))?;
+        self.shared.enter(Origin::Proxy, place, (operation, command.tag));
+        Ok(())
+    }
+
+    /// Waits until every command of the tag group is complete.
+    pub async fn wait_for(&self, tag: u8) {
+        self.shared.proxy.all(1 << tag).await;
+        self.shared.detector.waited(Origin::Proxy, 1 << tag);
     }
 }

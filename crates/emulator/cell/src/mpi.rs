@@ -49,9 +49,6 @@
 mod collective;
 mod inbox;
 mod ledger;
-mod meeting;
-mod message;
-mod packets;
 #[cfg(test)]
 mod tests;
 
@@ -59,12 +56,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub use message::{Address, Data, Message, Pattern, Reduction};
+pub use inbox::{Address, Data, Message, Pattern, Reduction};
 
 use inbox::{Channel, Expected, Inbox, Outgoing, Payload};
-use ledger::Ledger;
-use meeting::Meeting;
-use packets::{Locks, Packets};
+use ledger::{Ledger, Locks, Meeting, Packets};
 
 use super::host::HostProcess;
 use super::ppe::Work;
@@ -82,10 +77,10 @@ use mmgp_sim::{Reason, Sim, Watch};
 /// Ranks are numbered within the communicator, and messages stay within it.
 #[derive(Clone)]
 pub struct Communicator {
-    shared: Rc<Shared>,
+    shared: Rc<World>,
 }
 
-struct Shared {
+struct World {
     sim: Sim,
     fault: Fault,
     size: u32,
@@ -119,7 +114,7 @@ impl Communicator {
         let size = members.len() as u32;
         let inbox =
             |rank| Watch::new(sim, &format!("MPI messages to rank {rank}"), Inbox::default());
-        let shared = Shared {
+        let shared = World {
             sim: sim.clone(),
             fault: blade.fault.clone(),
             size,
@@ -235,7 +230,7 @@ impl Communicator {
         while outgoing.is_some() || expected.is_some() {
             let step = inbox.update(|inbox| inbox.next(outgoing.as_ref(), expected.as_ref()));
             match step {
-                inbox::Step::Copy => {
+                inbox::ReceiveStep::Copy => {
                     if let Some(Outgoing { to, id, payload }) = outgoing.take() {
                         let copied = own.copy_time(rank, to, payload.bytes);
                         process.work_as("MPI send", library(own.costs.send)).await;
@@ -244,14 +239,14 @@ impl Communicator {
                         own.deliver(rank, to, move |inbox| inbox.data(id, payload));
                     }
                 }
-                inbox::Step::Answer { source, channel, id } => {
+                inbox::ReceiveStep::Answer { source, channel, id } => {
                     process.work_as("MPI answer", library(own.costs.receive)).await;
                     let locks = |it: &mut Packets| it.receive(rank, source) + it.send(rank, source);
                     self.lock(process, locks).await;
                     expected = Some(Expected::Rendezvous { source, channel, id });
                     own.deliver(rank, source, move |inbox| inbox.answer(id));
                 }
-                inbox::Step::Receive { message, copies } => {
+                inbox::ReceiveStep::Receive { message, copies } => {
                     let bytes = message.payload.bytes;
                     let copied = match copies {
                         inbox::Copies::FromBuffer => own.copy_time(message.source, rank, bytes),
@@ -264,7 +259,7 @@ impl Communicator {
                     expected = None;
                     received = Some(message);
                 }
-                inbox::Step::Wait => {
+                inbox::ReceiveStep::Wait => {
                     let ready =
                         |inbox: &Inbox| inbox.can_go_on(outgoing.as_ref(), expected.as_ref());
                     if self.lock(process, |packets| packets.give_back(rank)).await == 0 {
@@ -310,7 +305,7 @@ impl Communicator {
     }
 }
 
-impl Shared {
+impl World {
     /// Changes a rank's inbox when the message has arrived from another rank.
     fn deliver(&self, from: u32, to: u32, change: impl FnOnce(&mut Inbox) + 'static) {
         let inbox = &self.inboxes[to as usize];

@@ -15,35 +15,25 @@
 
 mod arithmetic;
 mod assembler;
-mod cache;
-mod compiler;
 mod core;
 mod hierarchy;
-mod library;
-mod loads;
-mod pipeline;
 mod scoreboard;
 pub mod threads;
 mod timed;
-mod translations;
-mod walk;
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
-pub use self::core::{Core, Step, Steps};
+pub use self::core::{Core, Steps};
+pub use self::scoreboard::Step;
 pub use arithmetic::{Arithmetic, Plain};
-pub use assembler::{Assembler, Place};
-pub use compiler::HostCompiler;
-use hierarchy::Hierarchy;
-pub use library::{exponential, logarithm};
-pub use loads::{Access, AccessKind};
-pub(super) use pipeline::Pipeline;
+pub use assembler::{Assembler, HostCompiler, Place, exponential, logarithm};
+pub use hierarchy::{Access, AccessKind, Stretch};
+use hierarchy::{Hierarchy, Translations};
 pub use scoreboard::Order;
+pub(super) use threads::Pipeline;
 pub use timed::{Register, Timed};
-use translations::Translations;
-pub use walk::Stretch;
 
 use mmgp_base::units::{Bytes, Cycles, Hertz, Seconds};
 use mmgp_machine::Machine;
@@ -233,7 +223,7 @@ impl Ppe {
     /// What process `rank` waits for lines while it walks through these stretches of its data.
     pub(super) fn walk(&self, rank: u32, stretches: &[Stretch]) -> Seconds {
         let heap = DATA + u64::from(rank) * APART + HEAP;
-        self.seconds(walk::stall(&mut self.caches.borrow_mut(), heap, stretches))
+        self.seconds(hierarchy::stall(&mut self.caches.borrow_mut(), heap, stretches))
     }
 
     /// What process `rank` waits for lines and translations in accesses to its data of which each

@@ -1,9 +1,8 @@
 //! What the host does to the registers of an SPE: mailboxes, signal notification, proxy commands.
 
+use crate::channel::{OutboundMailbox, Signal};
 use crate::host::HostProcess;
-use crate::mailbox::OutboundMailbox;
 use crate::mfc::Command;
-use crate::signal::Signal;
 use crate::spe::Spe;
 use mmgp_base::error::Result;
 

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
 
-use super::counts::HostCounts;
-use super::decrementer::Timebase;
-use super::ppe::Work;
+use crate::counts::HostCounts;
+use crate::event::Timebase;
+use crate::ppe::Work;
 use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 
 /// A part of an SPE's run in which it worked on what several SPEs can share: from the moment
@@ -200,6 +202,56 @@ impl Readings {
             functions.resize(index + 1, FunctionTotals::default());
         }
         change(&mut functions[index]);
+    }
+}
+
+/// The loops of a call.
+#[derive(Default)]
+pub(crate) struct Loops {
+    begun: Option<SimTime>,
+    done: Vec<Loop>,
+}
+
+impl Loops {
+    pub fn begin(&mut self, now: SimTime) {
+        self.begun = Some(now);
+    }
+
+    pub fn end(&mut self, now: SimTime) {
+        let start = self.begun.take().expect("invariant: a loop that ends has begun");
+        self.done.push(Loop { start, end: now });
+    }
+
+    pub fn into_done(self) -> Vec<Loop> {
+        self.done
+    }
+}
+
+/// A callback for each step of a program: a generation of a chain, a task, a measurement. It takes
+/// no virtual time and does not affect the program.
+#[derive(Clone, Default)]
+pub struct Progress {
+    told: Option<Rc<dyn Fn()>>,
+}
+
+impl Progress {
+    /// Calls `told` after each step.
+    pub fn new(told: impl Fn() + 'static) -> Self {
+        Self { told: Some(Rc::new(told)) }
+    }
+
+    /// One further step is done.
+    pub fn step(&self) {
+        if let Some(told) = &self.told {
+            told();
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = if self.told.is_some() { "told" } else { "not told" };
+        f.debug_tuple("Progress").field(&told).finish()
     }
 }
 

@@ -5,16 +5,16 @@
 
 mod writer;
 
-pub use writer::Writer;
-
 use crate::mfc::{Command, Direction};
 use crate::timing::KernelTime;
 use mmgp_base::units::Cycles;
 use mmgp_spu::local_store::LocalAddress;
 
+pub use writer::{Messages, Writer};
+
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub(crate) enum ScriptOperation {
     /// Puts a transfer into the queue of the MFC.
     Enqueue(Command),
     /// Waits for a tag group.
@@ -34,7 +34,7 @@ pub(crate) enum Operation {
 /// The operations of a call, in their order.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
-    pub(crate) operations: Vec<Operation>,
+    pub(crate) operations: Vec<ScriptOperation>,
     fingerprint: Fingerprint,
 }
 
@@ -47,16 +47,17 @@ impl Script {
 
     /// DMA commands.
     pub fn commands(&self) -> u64 {
-        let is_command = |operation: &&Operation| matches!(operation, Operation::Enqueue(_));
+        let is_command =
+            |operation: &&ScriptOperation| matches!(operation, ScriptOperation::Enqueue(_));
         self.operations.iter().filter(is_command).count() as u64
     }
 
     /// Adds an operation. `place` is what the time of a transfer depends on of its effective
     /// address.
-    fn push(&mut self, operation: Operation, place: u64) {
+    fn push(&mut self, operation: ScriptOperation, place: u64) {
         self.operations.push(operation);
         let words = match operation {
-            Operation::Enqueue(command) => {
+            ScriptOperation::Enqueue(command) => {
                 let way = match command.direction {
                     Direction::Get => 0,
                     Direction::Put => 1,
@@ -64,14 +65,14 @@ impl Script {
                 let small = u64::from(command.tag) << 4 | way << 3 | command.order as u64;
                 [1 << 32 | u64::from(command.local.0), place, command.bytes.0 << 16 | small]
             }
-            Operation::Wait(tag) => [2, u64::from(tag), 0],
-            Operation::Compute(_, KernelTime { cycles, port_use, .. }) => {
+            ScriptOperation::Wait(tag) => [2, u64::from(tag), 0],
+            ScriptOperation::Compute(_, KernelTime { cycles, port_use, .. }) => {
                 [3 | port_use.fetches << 8, cycles.0, port_use.accesses]
             }
-            Operation::Spend(cycles) => [4, cycles.0, 0],
-            Operation::Message { at, count } => [5, u64::from(at.0), count],
-            Operation::LoopBegins => [6, 0, 0],
-            Operation::LoopEnds => [7, 0, 0],
+            ScriptOperation::Spend(cycles) => [4, cycles.0, 0],
+            ScriptOperation::Message { at, count } => [5, u64::from(at.0), count],
+            ScriptOperation::LoopBegins => [6, 0, 0],
+            ScriptOperation::LoopEnds => [7, 0, 0],
         };
         words.into_iter().for_each(|word| self.fingerprint.add(word));
     }

@@ -12,21 +12,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::board::Board;
-use super::channel::{Arrivals, Channels};
-use super::decrementer::Decrementer;
-use super::element::Loops;
-use super::event::EventFacility;
 use super::fault::Fault;
 use super::hazard::{Detector, Hazards, Touch};
-use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::memory::{EffectiveAddress, Memory};
-use super::meter::Meter;
 use super::mfc::{Command, Direction, Mfc, TAGS};
-use super::record::Loop;
-use super::script::{Operation, Script};
-use super::signal::{Signal, SignalRegister};
+use super::record::{Loop, Loops};
+use super::script::{Script, ScriptOperation};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Span, Tracer, Track};
+use crate::channel::{Arrivals, Channels};
+use crate::channel::{InboundMailbox, OutboundMailbox, Signal, SignalRegister};
+use crate::counts::Meter;
+use crate::event::{Decrementer, EventFacility};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Hertz};
 use mmgp_sim::{Reason, Sim};
@@ -137,22 +134,22 @@ impl Spe {
         let mut loops = Loops::default();
         for &operation in &script.operations {
             match operation {
-                Operation::Enqueue(command) => self.mfc.enqueue_moved(command).await,
-                Operation::Wait(tag) => self.mfc.pass_wait(1 << tag).await,
-                Operation::Compute(name, time) => {
+                ScriptOperation::Enqueue(command) => self.mfc.enqueue_moved(command).await,
+                ScriptOperation::Wait(tag) => self.mfc.pass_wait(1 << tag).await,
+                ScriptOperation::Compute(name, time) => {
                     let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, name);
                     self.take(time, self.mfc.local_store_lines()).await;
                 }
-                Operation::Spend(cycles) => self.spend(cycles).await,
-                Operation::Message { at, count } => {
+                ScriptOperation::Spend(cycles) => self.spend(cycles).await,
+                ScriptOperation::Message { at, count } => {
                     let span = self.waits_for_put();
                     let arrivals = &self.channels().arrivals;
                     arrivals.wait_until(|arrivals| arrivals.at(at) >= count).await;
                     drop(span);
                     self.spend(self.poll).await;
                 }
-                Operation::LoopBegins => loops.begin(self.sim.now()),
-                Operation::LoopEnds => loops.end(self.sim.now()),
+                ScriptOperation::LoopBegins => loops.begin(self.sim.now()),
+                ScriptOperation::LoopEnds => loops.end(self.sim.now()),
             }
         }
         loops.into_done()

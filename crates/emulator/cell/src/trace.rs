@@ -15,8 +15,6 @@
 //! seen, and viewers disagree on where it belongs.
 
 pub mod chrome;
-pub mod excerpt;
-pub mod outline;
 #[cfg(test)]
 mod tests;
 
@@ -194,10 +192,10 @@ pub enum Arrow {
 /// Opens spans; clones write to the same sink.
 #[derive(Clone, Default)]
 pub struct Tracer {
-    shared: Option<Rc<Shared>>,
+    shared: Option<Rc<TraceState>>,
 }
 
-struct Shared {
+struct TraceState {
     sim: Sim,
     sink: Rc<RefCell<dyn Sink>>,
     /// For each SPE, when the last command of each lane was complete.
@@ -214,7 +212,7 @@ impl Tracer {
     /// A tracer of what happens in `sim`.
     pub(crate) fn new(sim: &Sim, sink: Rc<RefCell<dyn Sink>>) -> Self {
         let (lanes, functions) = (RefCell::default(), Cell::default());
-        Self { shared: Some(Rc::new(Shared { sim: sim.clone(), sink, lanes, functions })) }
+        Self { shared: Some(Rc::new(TraceState { sim: sim.clone(), sink, lanes, functions })) }
     }
 
     /// Whether anybody is told what happens.
@@ -225,7 +223,7 @@ impl Tracer {
     /// Opens a span that ends when it is dropped.
     #[must_use = "the span ends where it is dropped"]
     pub fn span(&self, track: Track, category: Category, label: impl Into<Label>) -> Span {
-        let open = self.shared.as_ref().map(|shared| Open {
+        let open = self.shared.as_ref().map(|shared| OpenSpan {
             shared: Rc::clone(shared),
             track,
             category,
@@ -275,7 +273,7 @@ impl Tracer {
     }
 }
 
-impl Shared {
+impl TraceState {
     /// A lane in which nothing overlaps the given time. Commands come in the order of their ends;
     /// taking the lane that has been idle for the shortest time needs the fewest lanes.
     fn lane(&self, spe: u32, since: SimTime, end: SimTime) -> u32 {
@@ -293,11 +291,11 @@ impl Shared {
 
 /// A span that is open until it is dropped; nothing where the tracer is off.
 pub struct Span {
-    open: Option<Open>,
+    open: Option<OpenSpan>,
 }
 
-struct Open {
-    shared: Rc<Shared>,
+struct OpenSpan {
+    shared: Rc<TraceState>,
     track: Track,
     category: Category,
     label: Label,
@@ -340,7 +338,7 @@ fn half(span: SimSpan) -> SimSpan {
     SimSpan::from_ticks(span.ticks() / 2)
 }
 
-impl Open {
+impl OpenSpan {
     fn arrow(&self, arrow: Arrow, end: ArrowEnd, after: SimSpan) {
         let event = Event::Arrow { track: self.track, at: self.start + after, arrow, end };
         self.shared.sink.borrow_mut().record(&event);
@@ -349,7 +347,7 @@ impl Open {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        let Some(Open { shared, track, category, label, start, arguments }) = self.open.take()
+        let Some(OpenSpan { shared, track, category, label, start, arguments }) = self.open.take()
         else {
             return;
         };

@@ -240,7 +240,7 @@ pub fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
         found: found.trim().into(),
         expected: expected.into(),
     };
-    let file: File = toml::from_str(&source.text).map_err(|error| {
+    let file: FigureFile = toml::from_str(&source.text).map_err(|error| {
         wrong(error.span().map_or(0, |span| span.start), error.message(), "published figures")
     })?;
     if file.schema != SCHEMA {
@@ -261,7 +261,7 @@ pub fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FigureFile {
     schema: u32,
     figure: Vec<Spanned<Family>>,
 }

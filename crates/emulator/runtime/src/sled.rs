@@ -4,7 +4,7 @@ use crate::fifo::Fifos;
 use crate::policy::{Completion, Moves, Pending, Policy, Steps};
 use crate::ready::{Part, Ready, ReadyToRun};
 use mmgp_base::units::{Seconds, SimSpan};
-use mmgp_cell::host::{Level, Scan};
+use mmgp_cell::host::{Scan, Scanner};
 use mmgp_cell::linux::{Affinity, Sharing};
 use mmgp_cell::{HostProcess, Spe};
 use mmgp_machine::Machine;
@@ -60,7 +60,7 @@ enum Order {
 
 #[derive(Debug, Clone, Copy)]
 struct Settings {
-    level: Level,
+    level: Scanner,
     passes: Passes,
     affinity: Affinity,
 }
@@ -115,11 +115,11 @@ impl Sled {
         };
         let list = |part| Order::List(ReadyToRun::of(part));
         let (level, affinity, order) = match name {
-            "user" => (Level::User, Affinity::Pinned, list(Part::OfThread)),
-            "kernel" => (Level::Kernel, Affinity::Pinned, list(Part::OfThread)),
-            "free" => (Level::User, Affinity::Free, list(Part::Whole)),
-            "free-kernel" => (Level::Kernel, Affinity::Free, list(Part::Whole)),
-            "fifo" => (Level::User, Affinity::Pinned, Order::Fifos(Fifos::default())),
+            "user" => (Scanner::User, Affinity::Pinned, list(Part::OfThread)),
+            "kernel" => (Scanner::Kernel, Affinity::Pinned, list(Part::OfThread)),
+            "free" => (Scanner::User, Affinity::Free, list(Part::Whole)),
+            "free-kernel" => (Scanner::Kernel, Affinity::Free, list(Part::Whole)),
+            "fifo" => (Scanner::User, Affinity::Pinned, Order::Fifos(Fifos::default())),
             _ => return None,
         };
         Some(Self { settings: Settings { level, passes, affinity }, order })
@@ -177,8 +177,8 @@ impl<R: Ready> Waits<'_, R> {
                 return;
             }
             match (self.scan().await, settings.level) {
-                (Found::Own, Level::User) => {}
-                (Found::Own, Level::Kernel) => {
+                (Found::Own, Scanner::User) => {}
+                (Found::Own, Scanner::Kernel) => {
                     process.poll_for(process.machine().linux.system_call).await;
                 }
                 (Found::Other(other), _) => process.yield_after_scan(Some(other)).await,

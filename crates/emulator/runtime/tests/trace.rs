@@ -9,7 +9,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds, SimSpan, SimTime};
 use mmgp_cell::mfc::{Command, Direction, Hazards};
 use mmgp_cell::ppe::Work;
-use mmgp_cell::trace::excerpt::Excerpt;
+use mmgp_cell::trace::chrome::Excerpt;
 use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
 use mmgp_cell::{Blade, KernelTiming, Spe};
 use mmgp_machine::Machine;

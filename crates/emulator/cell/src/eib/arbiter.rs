@@ -72,7 +72,7 @@ struct Ring {
 }
 
 /// The rings and ports of one Cell with what is on them.
-struct Traffic {
+struct RingTraffic {
     /// Of each direction.
     rings: [Vec<Ring>; 2],
     /// When the ports of each place are free.
@@ -127,7 +127,7 @@ impl Arbiter {
         for (index, source) in sources.iter_mut().enumerate() {
             source.waiting = line * index as u32 / offers.len() as u32;
         }
-        let mut traffic = Traffic::new(self);
+        let mut traffic = RingTraffic::new(self);
         let is_urgent = |&index: &usize| self.urgent >> offers[index].from & 1 == 1;
         // Whoever was served longest ago comes first.
         let (mut urgent, mut others): (Vec<usize>, Vec<usize>) =
@@ -175,7 +175,7 @@ fn share(granted: u32, parts: u8) -> f64 {
     if granted + 1.0 >= offered { 1.0 } else { granted / offered }
 }
 
-impl Traffic {
+impl RingTraffic {
     fn new(arbiter: &Arbiter) -> Self {
         let rings = || {
             let ring = |_| Ring { lines: Vec::with_capacity(arbiter.most), next_start: 0 };
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn two_equal_ways_round_are_taken_in_turn() {
         let arbiter = qs20();
-        let mut traffic = Traffic::new(&arbiter);
+        let mut traffic = RingTraffic::new(&arbiter);
         let mut source = arbiter.source(&Offer { from: 1, to: 7, parts: PARTS });
         for now in [0, 8, 16, 24] {
             assert!(traffic.start(&arbiter, &mut source, now));

@@ -2,7 +2,7 @@
 //! are its ends.
 
 use super::rings::Leg;
-use crate::unit::Unit;
+use crate::memory::BusUnit;
 use mmgp_machine::{Layout, Machine, Participant};
 use mmgp_sim::{Capacity, Flows};
 
@@ -85,7 +85,7 @@ impl Buses {
     }
 
     /// The way from one unit to another, of which one is an SPE.
-    pub fn route(&self, from: Unit, to: Unit) -> Route {
+    pub fn route(&self, from: BusUnit, to: BusUnit) -> Route {
         let mut route = Route {
             capacities: [Capacity::default(); MOST],
             length: 0,
@@ -96,16 +96,16 @@ impl Buses {
         };
         let (source, first) = self.place(from);
         let (destination, last) = self.place(to);
-        if let Unit::Memory { .. } = from {
+        if let BusUnit::Memory { .. } = from {
             let bus = &self.cells[source];
             route.limit([Some(bus.controller), bus.reads], self.rates.read);
         }
-        if let Unit::Memory { .. } = to {
+        if let BusUnit::Memory { .. } = to {
             let bus = &self.cells[destination];
             route.limit([Some(bus.controller), bus.writes], self.rates.write);
         }
         if source == destination {
-            let is_memory = |unit| matches!(unit, Unit::Memory { .. });
+            let is_memory = |unit| matches!(unit, BusUnit::Memory { .. });
             route.is_home = is_memory(from) || is_memory(to);
             self.cells[source].pass(&mut route, Leg { cell: source, from: first, to: last });
         } else {
@@ -120,10 +120,10 @@ impl Buses {
     }
 
     /// The Cell of a unit and its place on the ring.
-    fn place(&self, unit: Unit) -> (usize, usize) {
+    fn place(&self, unit: BusUnit) -> (usize, usize) {
         let (cell, participant) = match unit {
-            Unit::Memory { cell } => (cell, Participant::Memory),
-            Unit::Spe { spe } => {
+            BusUnit::Memory { cell } => (cell, Participant::Memory),
+            BusUnit::Spe { spe } => {
                 let each = self.layout.spes_per_cell;
                 (spe / each, Participant::Spe(spe % each))
             }

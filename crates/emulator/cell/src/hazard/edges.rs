@@ -1,19 +1,16 @@
 //! What one tells another: mailboxes, signals, lock lines, words in local store, the host.
 
 use super::report::What;
-use super::state::{Spe, State};
+use super::state::{Knowledge, Line, SpeState};
 use super::{Detector, Mail, Origin, Touch};
+use crate::command::LockLine;
+use crate::memory::Signal;
 use crate::memory::{EffectiveAddress, LINE};
-use crate::mfc::LockLine;
-use crate::signal::Signal;
 use mmgp_base::error::Result;
 use mmgp_spu::local_store::LocalAddress;
 
-/// A lock line of a blade.
-pub(super) type Line = (u32, u64);
-
-impl State {
-    fn spe(&mut self, spe: u32) -> &mut Spe {
+impl Knowledge {
+    fn spe(&mut self, spe: u32) -> &mut SpeState {
         &mut self.spes[spe as usize]
     }
 }
@@ -73,7 +70,7 @@ impl Detector {
     /// The SPU reads a signal.
     pub fn heard_signal(&self, signal: Signal) {
         let Some(mut state) = self.state() else { return };
-        let Spe { program, signals, .. } = state.spe(self.spe);
+        let SpeState { program, signals, .. } = state.spe(self.spe);
         program.clock().join(&std::mem::take(&mut signals[index(signal)]));
     }
 }
@@ -100,9 +97,9 @@ impl Detector {
     }
 
     /// The program learns what whoever wrote the line knew, and tells what it knows itself.
-    fn pass(&self, state: &mut State, at: EffectiveAddress, touch: Touch) {
+    fn pass(&self, state: &mut Knowledge, at: EffectiveAddress, touch: Touch) {
         let line = self.line(at);
-        let State { spes, lines, .. } = state;
+        let Knowledge { spes, lines, .. } = state;
         let program = &mut spes[self.spe as usize].program;
         let told = lines.entry(line).or_default();
         program.clock().join(told);
@@ -122,7 +119,7 @@ impl Detector {
     /// The host stores into a line, having loaded it.
     pub fn host_changes_line(&self, at: EffectiveAddress) {
         let Some(mut state) = self.state() else { return };
-        let State { host, lines, .. } = &mut *state;
+        let Knowledge { host, lines, .. } = &mut *state;
         let told = lines.entry(self.line(at)).or_default();
         host.clock().join(told);
         told.join_view(&host.view());
@@ -134,7 +131,7 @@ impl Detector {
     /// The program has seen a word of its local store that it waited for.
     pub fn saw(&self, at: LocalAddress) {
         let Some(mut state) = self.state() else { return };
-        let Spe { program, shadow, .. } = state.spe(self.spe);
+        let SpeState { program, shadow, .. } = state.spe(self.spe);
         let Some(writer) = shadow.writer(at.0.into()) else { return };
         let view = writer.view.as_ref().expect("invariant: it is local store");
         program.hear(&view.with(writer.epoch));
@@ -143,26 +140,26 @@ impl Detector {
     /// The program tells the host, which hears it at [`Detector::host_hears`].
     pub fn tells_host(&self) {
         let Some(mut state) = self.state() else { return };
-        let Spe { program, to_host, .. } = state.spe(self.spe);
+        let SpeState { program, to_host, .. } = state.spe(self.spe);
         to_host.join_view(&program.view());
     }
 
     pub fn host_hears(&self) {
         let Some(mut state) = self.state() else { return };
-        let State { spes, host, .. } = &mut *state;
+        let Knowledge { spes, host, .. } = &mut *state;
         host.clock().join(&spes[self.spe as usize].to_host);
     }
 
     /// The host tells the program, which hears it at [`Detector::hears_host`].
     pub fn host_tells(&self) {
         let Some(mut state) = self.state() else { return };
-        let State { spes, host, .. } = &mut *state;
+        let Knowledge { spes, host, .. } = &mut *state;
         spes[self.spe as usize].from_host.join_view(&host.view());
     }
 
     pub fn hears_host(&self) {
         let Some(mut state) = self.state() else { return };
-        let Spe { program, from_host, .. } = state.spe(self.spe);
+        let SpeState { program, from_host, .. } = state.spe(self.spe);
         program.clock().join(from_host);
     }
 }

@@ -5,65 +5,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::clock::{Actor, Clock, Epoch, View};
-use super::command::Queue;
-use super::edges::Line;
-use super::element::Store;
-use super::records::{Number, Record, Records};
-use super::report::{Side, What, Who, hazard};
-use super::shadow::{Access, Shadow};
-use super::{Mail, Origin, Space, Touch, unwritten};
+use super::clock::{Actor, Clock, CommandOrder, Epoch, Program, View};
+use super::report::{
+    Mail, Origin, Record, RecordNumber, Records, Side, Space, Touch, What, Who, hazard,
+};
+use super::shadow::{Shadow, ShadowAccess, Store, unwritten_of_others, unwritten_of_program};
 use crate::fault::Hazard;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
 use mmgp_spu::Watch;
 use mmgp_spu::local_store::LocalStore;
 
-/// An actor that lasts.
-pub(super) struct Program {
-    actor: Actor,
-    /// What it knows of others.
-    clock: Rc<Clock>,
-    /// Its events so far.
-    events: u64,
-}
-
-impl Program {
-    fn new(actor: Actor) -> Self {
-        Self { actor, clock: Rc::default(), events: 0 }
-    }
-
-    fn event(&mut self) -> u64 {
-        self.events += 1;
-        self.events
-    }
-
-    /// What it knows, itself included.
-    pub fn view(&self) -> View {
-        let own = Epoch { actor: self.actor, value: self.events };
-        View { base: Rc::clone(&self.clock), own, more: Vec::new(), single: None }
-    }
-
-    pub fn knows(&self, epoch: Epoch) -> bool {
-        epoch.actor == self.actor || self.clock.knows(epoch)
-    }
-
-    /// Whether it knows this and all before it of the same actor.
-    pub fn knows_all(&self, epoch: Epoch) -> bool {
-        self.clock.knows_all(epoch)
-    }
-
-    pub fn hear(&mut self, view: &View) {
-        Rc::make_mut(&mut self.clock).join_view(view);
-    }
-
-    pub fn clock(&mut self) -> &mut Clock {
-        Rc::make_mut(&mut self.clock)
-    }
-}
-
 /// One of those that come with each SPE.
-pub(super) struct Spe {
+pub(super) struct SpeState {
     pub program: Program,
     pub store: Store,
     /// What is in it.
@@ -71,7 +25,7 @@ pub(super) struct Spe {
     /// What others, and its MFC, have touched in its local store.
     pub shadow: Shadow,
     /// Of the SPU and of the PPE.
-    pub queues: [Queue; 2],
+    pub queues: [CommandOrder; 2],
     pub mail: BTreeMap<Mail, VecDeque<View>>,
     pub signals: [Clock; 2],
     /// What it has told the host by flags, and the host it.
@@ -79,18 +33,21 @@ pub(super) struct Spe {
     pub from_host: Clock,
 }
 
-impl Spe {
+impl SpeState {
     /// To the records that a report may want.
-    fn references(&mut self) -> impl Iterator<Item = &mut Number> {
+    fn references(&mut self) -> impl Iterator<Item = &mut RecordNumber> {
         let Self { shadow, store, queues, .. } = self;
         let open = store.open.iter_mut().map(|(_, access)| &mut access.record);
-        shadow.references().chain(open).chain(queues.iter_mut().flat_map(Queue::references))
+        shadow.references().chain(open).chain(queues.iter_mut().flat_map(CommandOrder::references))
     }
 }
 
+/// A lock line of a blade.
+pub(super) type Line = (u32, u64);
+
 /// All of it.
-pub(super) struct State {
-    pub spes: Vec<Spe>,
+pub(super) struct Knowledge {
+    pub spes: Vec<SpeState>,
     pub host: Program,
     /// By blade.
     main: Vec<Shadow>,
@@ -98,7 +55,7 @@ pub(super) struct State {
     records: Records,
 }
 
-impl Default for State {
+impl Default for Knowledge {
     fn default() -> Self {
         let host = Program::new(Actor::HOST);
         let (spes, main, lines) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -106,16 +63,16 @@ impl Default for State {
     }
 }
 
-impl State {
+impl Knowledge {
     /// The number of the blade with these local stores, and of its first SPE.
     pub fn add_blade(&mut self, stores: &[Rc<RefCell<LocalStore>>]) -> (u32, u32) {
         let first = self.spes.len() as u32;
-        self.spes.extend((first..).zip(stores).map(|(spe, contents)| Spe {
+        self.spes.extend((first..).zip(stores).map(|(spe, contents)| SpeState {
             program: Program::new(Actor::spu(spe)),
             store: Store::new(spe),
             contents: Rc::clone(contents),
             shadow: Shadow::default(),
-            queues: [0, 1].map(|queue| Queue::new(spe, queue)),
+            queues: [0, 1].map(|queue| CommandOrder::new(spe, queue)),
             mail: BTreeMap::new(),
             signals: <[Clock; 2]>::default(),
             to_host: Clock::default(),
@@ -133,11 +90,11 @@ impl State {
     }
 
     /// Notes for reports who does something now.
-    pub fn record(&mut self, who: Who, at: SimTime) -> Number {
+    pub fn record(&mut self, who: Who, at: SimTime) -> RecordNumber {
         let Self { spes, main, records, .. } = self;
         if records.are_many() {
             let of_main = main.iter_mut().flat_map(Shadow::references);
-            records.keep(of_main.chain(spes.iter_mut().flat_map(Spe::references)));
+            records.keep(of_main.chain(spes.iter_mut().flat_map(SpeState::references)));
         }
         records.add(who, at)
     }
@@ -147,7 +104,7 @@ impl State {
     pub fn access(
         &mut self,
         (space, bytes): (Space, &Range<u64>),
-        access: &Access,
+        access: &ShadowAccess,
         view: &View,
         own: Option<u32>,
     ) -> Result<()> {
@@ -158,7 +115,7 @@ impl State {
         let shadow = match space {
             Space::Main(blade) => &mut main[blade as usize],
             Space::Store(of) => {
-                let Spe { store, contents, shadow, program, .. } = &mut spes[of as usize];
+                let SpeState { store, contents, shadow, program, .. } = &mut spes[of as usize];
                 if own != Some(of)
                     && let Some((bytes, touch, what, at)) = store.clash(bytes, access.touch, view)
                 {
@@ -167,7 +124,7 @@ impl State {
                     return Err(hazard(space, bytes, &later, &earlier));
                 }
                 match access.touch {
-                    Touch::Reads => unwritten::of_others(of, (store, contents), bytes, &later)?,
+                    Touch::Reads => unwritten_of_others(of, (store, contents), bytes, &later)?,
                     Touch::Writes => store.accesses.fill(bytes),
                 }
                 if !program.knows(access.epoch) {
@@ -195,7 +152,7 @@ impl State {
         let view = Rc::new(self.host.view());
         let record = self.record(Who::Host, at);
         let before = matches!(space, Space::Store(_)).then(|| Rc::clone(&view));
-        let access = Access { epoch, touch, atomic: false, record, view: before };
+        let access = ShadowAccess { epoch, touch, atomic: false, record, view: before };
         self.access((space, bytes), &access, &view, None)
     }
 
@@ -212,7 +169,7 @@ impl State {
         let who = Who::Program { spe, what };
         let view = program.view();
         let record = self.record(who, at);
-        let access = Access { epoch, touch, atomic: true, record, view: None };
+        let access = ShadowAccess { epoch, touch, atomic: true, record, view: None };
         self.access((space, bytes), &access, &view, Some(spe))
     }
 
@@ -226,7 +183,7 @@ impl State {
         contents: &LocalStore,
     ) -> Result<()> {
         let Self { spes, records, .. } = self;
-        let Spe { program, store, .. } = &mut spes[spe as usize];
+        let SpeState { program, store, .. } = &mut spes[spe as usize];
         let value = program.event();
         let who = Who::Program { spe, what };
         let later = Side { who: &who, at, touch };
@@ -236,12 +193,12 @@ impl State {
         })?;
         store.event(value, what, at);
         store.touched(bytes, touch, value);
-        unwritten::of_program(spe, (store, contents), value, &later)
+        unwritten_of_program(spe, (store, contents), value, &later)
     }
 
     /// A kernel is to run, which notes what it touches.
     pub fn begin_kernel(&mut self, spe: u32) -> Watch<'_> {
-        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        let SpeState { program, store, .. } = &mut self.spes[spe as usize];
         store.accesses.watch(program.event() as u32)
     }
 
@@ -253,7 +210,7 @@ impl State {
         contents: &LocalStore,
     ) -> Result<()> {
         let Self { spes, records, .. } = self;
-        let Spe { program, store, .. } = &mut spes[spe as usize];
+        let SpeState { program, store, .. } = &mut spes[spe as usize];
         let value = program.events;
         let run = value as u32;
         let what = What::Kernel(kernel);
@@ -266,7 +223,7 @@ impl State {
             })?;
         }
         let later = Side { who: &who, at, touch: Touch::Reads };
-        unwritten::of_program(spe, (store, contents), value, &later)
+        unwritten_of_program(spe, (store, contents), value, &later)
     }
 
     /// Nobody may have left a transfer alone.

@@ -7,8 +7,8 @@ mod unwritten;
 use std::future::Future;
 
 use super::*;
+use crate::channel::Signal;
 use crate::mfc::{Command, Direction, LockLine, Order, SendSignal};
-use crate::signal::Signal;
 use crate::{Blade, HostProcess, KernelTiming, Spe};
 use mmgp_base::units::Cycles;
 use mmgp_machine::{Layout, Machine};

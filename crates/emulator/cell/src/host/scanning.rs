@@ -14,12 +14,12 @@ pub struct Scan {
     /// How many there are at most.
     pub most: u64,
     /// Who makes them.
-    pub level: Level,
+    pub level: Scanner,
 }
 
 /// Who scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum Scanner {
     /// The process itself, whose slice may end meanwhile.
     User,
     /// The kernel in its place, from which nobody takes the hardware thread.
@@ -64,8 +64,8 @@ impl HostProcess {
         let pass = SimSpan::from_seconds(scan.pass).ticks().max(1);
         let stopped = async {
             match scan.level {
-                Level::User => self.stopped().await,
-                Level::Kernel => std::future::pending().await,
+                Scanner::User => self.stopped().await,
+                Scanner::Kernel => std::future::pending().await,
             }
         };
         let enough = self.sim.sleep(SimSpan::from_ticks(pass * scan.most));

@@ -1,10 +1,13 @@
 //! How a process waits on its hardware thread: it looks, and lets others run between two looks.
 
-use super::{First, HostProcess, first_of};
+use crate::Spe;
+use crate::hazard::Touch;
+use crate::host::{First, HostProcess, first_of};
 use crate::linux::{Entry, Waiting};
-use crate::ppe::Work;
+use crate::memory::EffectiveAddress;
+use crate::ppe::{Access, Work};
 use crate::trace::Category;
-use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_base::units::{Bytes, Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Reason, Watch};
 
@@ -213,5 +216,80 @@ impl HostProcess {
         drop(span);
         self.ppe().pipeline.end();
         self.polled_since(start);
+    }
+}
+
+impl HostProcess {
+    /// What the host's program is about to load from memory that SPEs have put: where hazards are looked
+    /// for and the host does not know the puts to be complete, the run ends with
+    /// [`Hazard`](crate::Hazard). Takes no time.
+    pub fn reads(&self, at: EffectiveAddress, bytes: Bytes) {
+        self.touches(Touch::Reads, at, bytes);
+    }
+
+    /// The same of what it is about to store.
+    pub fn writes(&self, at: EffectiveAddress, bytes: Bytes) {
+        self.touches(Touch::Writes, at, bytes);
+    }
+
+    fn touches(&self, touch: Touch, at: EffectiveAddress, bytes: Bytes) {
+        if let Err(hazard) = self.detector.host(touch, at, bytes) {
+            self.fault.raise(hazard);
+        }
+    }
+
+    /// It tells an SPE something by a flag, which that one sees at [`Spe::hears_host`].
+    pub fn tells(&self, spe: &Spe) {
+        spe.detector().host_tells();
+    }
+
+    /// It has seen what an SPE has told it by [`Spe::tells_host`].
+    pub fn hears(&self, spe: &Spe) {
+        spe.detector().host_hears();
+    }
+}
+
+impl HostProcess {
+    /// Executes a burst whose accesses to the process's data need what the one before has loaded, as
+    /// when a list is followed: waits for each line that is not in the first-level cache, and for each
+    /// translation that is not at hand. An [`Access`]'s address is its place among the data.
+    pub async fn follow(&self, work: Work, accesses: impl Iterator<Item = Access>) {
+        let stall = self.ppe().follow(self.rank, accesses);
+        if stall > Seconds(0.0) {
+            let _span = self.span("cold caches");
+            self.stall(stall).await;
+        }
+        self.recorder.host_work(self.rank, work, work.cycles(&self.machine.ppe));
+        self.execute_for("host code", self.ppe().alone(work)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ppe::AccessKind;
+    use crate::{Blade, KernelTiming};
+    use mmgp_machine::Machine;
+
+    /// Cycles of loads from these places, one after the other.
+    fn cycles(places: &'static [u64]) -> f64 {
+        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let process = blade.host_process(0);
+        blade.sim.spawn("chase", async move {
+            process.resume().await;
+            let loads = places.iter().map(|&address| Access { address, kind: AccessKind::Load });
+            let work = Work { loads: places.len() as u64, ..Work::default() };
+            process.follow(work, loads).await;
+            process.release();
+        });
+        (blade.run().unwrap().seconds().0 * 3.2e9).round()
+    }
+
+    #[test]
+    fn each_load_waits_for_its_line_and_its_translation() {
+        // A load takes 5 cycles. The first finds nothing: 495 more for its line, 60 + 495 for its page.
+        assert_eq!(cycles(&[0]), 5.0 + 495.0 + 555.0);
+        // Another line of the page, and the first again.
+        assert_eq!(cycles(&[0, 128, 64]), 3.0 * 5.0 + 2.0 * 495.0 + 555.0);
     }
 }

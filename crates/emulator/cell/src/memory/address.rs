@@ -110,6 +110,55 @@ impl EffectiveAddress {
     }
 }
 
+/// Which of the two registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Signal notification 1.
+    One,
+    /// Signal notification 2.
+    Two,
+}
+
+impl Signal {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::One, Self::Two];
+
+    /// Where the register lies in the problem state of an SPE, by the Cell Broadband Engine
+    /// Architecture.
+    const fn offset(self) -> u32 {
+        match self {
+            Self::One => 0x1400C,
+            Self::Two => 0x1C00C,
+        }
+    }
+
+    /// The effective address of this register of an SPE.
+    pub const fn address(self, spe: u32) -> EffectiveAddress {
+        EffectiveAddress::problem_state(spe, self.offset())
+    }
+
+    /// The SPE and the register at an address, if it is one.
+    pub(crate) fn at(address: EffectiveAddress) -> Option<(u32, Self)> {
+        let Some(Place::ProblemState { spe, offset }) = address.place() else { return None };
+        Self::ALL.into_iter().find(|signal| signal.offset() == offset).map(|signal| (spe, signal))
+    }
+}
+
+/// A unit that can be the source or the destination of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BusUnit {
+    /// The local store, or the registers, of an SPE.
+    Spe {
+        /// Its number, counted through all Cells.
+        spe: u32,
+    },
+    /// The memory of a Cell.
+    Memory {
+        /// Which Cell.
+        cell: u32,
+    },
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,9 @@
 //! `all_reduce`, which is a reduction to rank 0 and a broadcast, gives all ranks the same bits.
 
 use super::group::Knot;
-use super::state::State;
-use super::{Purpose, Rank};
+use super::rank::Rank;
+use super::state::RankState;
+use crate::messages::group::Purpose;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_spu::local_store::LocalAddress;
 use mmgp_spu::register::Quadword;
@@ -162,7 +163,7 @@ impl Rank {
         let (knot, scratch) = (&tree[self.rank as usize], self.port().state.scratch());
         for &child in knot.children.iter().rev() {
             for (at, piece) in pieces(into, bytes) {
-                let found = self.accept((scratch, State::PIECE), child, envelope).await;
+                let found = self.accept((scratch, RankState::PIECE), child, envelope).await;
                 self.same_size("MPI_Reduce", piece, found).await;
                 self.combine((scratch, at), piece, reduction).await;
             }
@@ -200,7 +201,7 @@ impl Rank {
 
 /// What a reduction sends at a time: at least one message, for the sake of its order.
 fn pieces(at: LocalAddress, bytes: Bytes) -> impl Iterator<Item = (LocalAddress, Bytes)> {
-    let most = State::PIECE.0;
+    let most = RankState::PIECE.0;
     let pieces = bytes.0.div_ceil(most).max(1);
     (0..pieces).map(move |piece| {
         let done = piece * most;

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::group::{Group, Location};
-use super::observer::{Call, Open};
-use super::{Envelope, Port, Purpose, Shared};
 use crate::fault::MpiError;
+use crate::messages::group::{Envelope, Group, Location, Purpose};
+use crate::messages::shared::{Port, Shared};
+use crate::messages::state::{Call, OpenCall};
 use crate::spe::Spe;
 use crate::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
@@ -165,12 +165,12 @@ impl Rank {
     }
 
     /// The span of a call, of which the observer hears when it ends.
-    pub(super) fn call_of(&self, name: &'static str, peer: Option<u32>, bytes: Bytes) -> Open {
+    pub(super) fn call_of(&self, name: &'static str, peer: Option<u32>, bytes: Bytes) -> OpenCall {
         let span = self.spe.trace.span(Track::Spu(self.spe.index), Category::Mpi, name);
         let span = span.with("bytes", bytes.0);
         let observer = self.shared.observer.borrow().clone();
         let start = self.shared.sim.now();
         let call = Call { rank: self.world, name, peer, bytes, start, end: start };
-        Open::new(span, observer, call, &self.shared.sim)
+        OpenCall::new(span, observer, call, &self.shared.sim)
     }
 }

@@ -10,9 +10,14 @@
 //! 1152  descriptors of the other ranks of the blade              64 each
 //! ```
 
-use super::super::memory::{EffectiveAddress, Memory};
-use super::super::spe::Spe;
-use mmgp_base::units::Bytes;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::memory::{EffectiveAddress, Memory};
+use crate::spe::Spe;
+use crate::trace::Span;
+use mmgp_base::units::{Bytes, SimTime};
+use mmgp_sim::Sim;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
 
@@ -32,7 +37,7 @@ const SLOTS: u64 = 1152;
 
 /// Where the state of a rank lies.
 #[derive(Clone, Copy)]
-pub(super) struct State {
+pub(super) struct RankState {
     base: LocalAddress,
 }
 
@@ -118,7 +123,7 @@ impl Post {
     }
 }
 
-impl State {
+impl RankState {
     /// What a reduction receives at a time, at most.
     pub const PIECE: Bytes = Bytes(SLOTS - SCRATCH);
 
@@ -162,5 +167,54 @@ impl State {
     /// The slot of the rank with that number among those of the blade.
     pub const fn slot(self, place: u32) -> LocalAddress {
         self.base.offset(Bytes(SLOTS + Descriptor::BYTES.0 * place as u64))
+    }
+}
+
+/// A call that has come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Who called, by its number among all ranks.
+    pub rank: u32,
+    /// As MPI calls it: `MPI_Send`.
+    pub name: &'static str,
+    /// The other rank, or the root, by its number in the communicator.
+    pub peer: Option<u32>,
+    /// What the caller gave or had room for.
+    pub bytes: Bytes,
+    /// When it was called.
+    pub start: SimTime,
+    /// When it came back.
+    pub end: SimTime,
+}
+
+/// Who is told of calls.
+///
+/// A call within another one, such as the messages of which a collective consists, is not told of.
+pub trait Observer {
+    /// A call has come back.
+    fn returned(&mut self, call: &Call);
+}
+
+/// Somebody who is told.
+pub(super) type Listener = Rc<RefCell<dyn Observer>>;
+
+/// A call that has not come back.
+pub(super) struct OpenCall {
+    _span: Span,
+    listener: Option<Listener>,
+    call: Call,
+    sim: Sim,
+}
+
+impl OpenCall {
+    pub fn new(span: Span, listener: Option<Listener>, call: Call, sim: &Sim) -> Self {
+        Self { _span: span, listener, call, sim: sim.clone() }
+    }
+
+    /// The call has come back. One that is dropped by the end of a run has not.
+    pub fn returned(self) {
+        if let Some(listener) = self.listener {
+            listener.borrow_mut().returned(&Call { end: self.sim.now(), ..self.call });
+        }
     }
 }

@@ -28,22 +28,16 @@
 //! always free, and no message waits for another one's match: there is no deadlock but those of the
 //! program.
 
-mod books;
-mod desk;
+pub(super) mod desk;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use super::Shared;
-use crate::blade::Blade;
-use crate::host::HostProcess;
-use crate::linux::Affinity;
 use crate::memory::{EffectiveAddress, Memory};
+use crate::messages::state::Post;
 use crate::nodes::{Fabric, Seat};
 use crate::ppe::Work;
-use books::Books;
-use desk::Desk;
 use mmgp_base::units::Bytes;
 use mmgp_sim::Watch;
 use mmgp_spu::local_store::LOCAL_STORE_BYTES;
@@ -161,34 +155,6 @@ impl Stations {
 }
 
 impl Station {
-    /// Starts the process of a PPE.
-    pub fn open(shared: &Rc<Shared>, blade: &Blade, seat: Seat) {
-        let layout = blade.machine.layout;
-        let network = shared.stations.fabric.as_ref().map(|fabric| *fabric.network());
-        let room = network.map_or(0, |network| network.room);
-        let each = u64::from(layout.spes_per_cell);
-        let size = Bytes(each * EACH + u64::from(room) * BUFFER);
-        let area = blade.memory.allocate(seat.cell, size);
-        let buffers = (0..u64::from(room)).map(|number| area.offset(each * EACH + number * BUFFER));
-        let name = format!("something to do for the PPE of Cell {}", seat.cell);
-        let station = Rc::new(Self {
-            seat,
-            first: seat.cell * layout.spes_per_cell,
-            memory: Rc::clone(&blade.memory),
-            area,
-            stored: network.map_or(Bytes(0), |network| network.stored),
-            tasks: Watch::new(&blade.sim, &name, VecDeque::new()),
-            books: RefCell::new(Books::new(buffers.collect())),
-        });
-        let open = &shared.stations.open;
-        open.borrow_mut().insert((seat.blade, seat.cell), Rc::clone(&station));
-        let thread = (seat.cell + 1) * layout.threads_per_ppe - 1;
-        let rank = FIRST_PROCESS + seat.cell;
-        let process = HostProcess::new(blade, rank, thread as usize, Affinity::Pinned);
-        let desk = Desk::new(shared, station, process);
-        blade.sim.spawn_daemon(format!("messages of Cell {}", seat.cell), desk.attend());
-    }
-
     /// Something is to be done, which the process sees when it looks round next.
     pub fn tell(&self, task: Task) {
         self.tasks.update(|tasks| tasks.push_back(task));
@@ -231,5 +197,109 @@ impl Station {
 
     fn place(&self, spe: u32, offset: u64) -> EffectiveAddress {
         self.area.offset(u64::from(spe - self.first) * EACH + offset)
+    }
+}
+
+/// Receives that wait, messages that wait, and what there was no room for.
+struct Books {
+    /// By the rank that receives.
+    posted: BTreeMap<u32, Post>,
+    /// In the order of their arrival.
+    held: VecDeque<Held>,
+    refused: VecDeque<Selected>,
+    free: Vec<EffectiveAddress>,
+    /// All buffers for messages whose receiver does not wait yet.
+    buffers: Vec<EffectiveAddress>,
+}
+
+/// What a message is selected by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Selected {
+    pub from: u32,
+    pub to: u32,
+    pub envelope: u64,
+}
+
+impl Selected {
+    /// By a receive of rank `to`.
+    pub const fn by(to: u32, post: &Post) -> Self {
+        Self { from: post.peer, to, envelope: post.envelope }
+    }
+}
+
+/// A message that waits for its receive.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    pub is: Selected,
+    pub bytes: Bytes,
+    pub buffer: EffectiveAddress,
+}
+
+/// What there is for a receive.
+enum Found {
+    Held(Held),
+    /// It was refused: it has to come again.
+    Refused,
+    Nothing,
+}
+
+impl Books {
+    pub fn new(buffers: Vec<EffectiveAddress>) -> Self {
+        Self {
+            posted: BTreeMap::new(),
+            held: VecDeque::new(),
+            refused: VecDeque::new(),
+            free: buffers.iter().rev().copied().collect(),
+            buffers,
+        }
+    }
+
+    /// Entries that a message or a receive is compared with at most.
+    pub fn entries(&self) -> u64 {
+        (self.held.len() + self.refused.len()).max(1) as u64
+    }
+
+    /// A rank waits for a message: what there is for it. Where it is not there, the receive waits.
+    pub fn receive(&mut self, rank: u32, post: Post) -> Found {
+        let wanted = Selected::by(rank, &post);
+        if let Some(place) = self.held.iter().position(|held| held.is == wanted)
+            && let Some(held) = self.held.remove(place)
+        {
+            return Found::Held(held);
+        }
+        self.posted.insert(rank, post);
+        match self.refused.iter().position(|&refused| refused == wanted) {
+            Some(place) => {
+                self.refused.remove(place);
+                Found::Refused
+            }
+            None => Found::Nothing,
+        }
+    }
+
+    /// The receive that waits for a message, which it does no more.
+    pub fn waiting(&mut self, message: Selected) -> Option<Post> {
+        let post = self.posted.get(&message.to)?;
+        if Selected::by(message.to, post) != message {
+            return None;
+        }
+        self.posted.remove(&message.to)
+    }
+
+    /// Room for a message that nobody waits for; where there is none, it is noted as refused.
+    pub fn hold(&mut self, is: Selected, bytes: Bytes) -> Option<EffectiveAddress> {
+        let Some(buffer) = self.free.pop() else {
+            self.refused.push_back(is);
+            return None;
+        };
+        self.held.push_back(Held { is, bytes, buffer });
+        Some(buffer)
+    }
+
+    /// A buffer holds nothing more; that of an SPE is its own.
+    pub fn release(&mut self, buffer: EffectiveAddress) {
+        if self.buffers.contains(&buffer) {
+            self.free.push(buffer);
+        }
     }
 }

@@ -10,8 +10,8 @@ use std::array;
 
 use super::super::memory::{EffectiveAddress, LockLines, Supplier};
 use super::Mfc;
-use super::command::LockLine;
-use super::shared::Shared;
+use super::shared::Controller;
+use crate::command::LockLine;
 use crate::hazard::Touch;
 use mmgp_base::error::Result;
 use mmgp_spu::local_store::LocalAddress;
@@ -122,7 +122,7 @@ impl Mfc {
     }
 }
 
-impl Shared {
+impl Controller {
     fn lines(&self) -> &LockLines {
         self.eib.memory().lock_lines()
     }

@@ -5,43 +5,43 @@ use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 use super::super::eib::{Transfer, lines_touched};
-use super::super::event::Events;
 use super::super::memory::{EffectiveAddress, Place};
-use super::super::signal::Signal;
-use super::super::unit::Unit;
-use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
-use super::lane::Begun;
-use super::queue::Progress;
-use super::shared::Shared;
+use super::queue::CommandProgress;
+use super::shared::Controller;
+use crate::channel::Signal;
+use crate::command::{AfterElement, Command, Direction, ListCommand, MfcOperation, SendSignal};
+use crate::event::Events;
 use crate::hazard::Origin;
+use crate::memory::BusUnit;
+use crate::mfc::queue::Begun;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_spu::local_store::LocalAddress;
 
 /// Executes the commands of a lane one after the other; never ends.
-pub(super) async fn serve(own: Rc<Shared>, direction: Direction) {
+pub(super) async fn serve(own: Rc<Controller>, direction: Direction) {
     let lane = own.lane(direction);
     loop {
         lane.ready.wait_until(|ready| !ready.is_empty()).await;
         let Some(Reverse(begun)) = lane.ready.update(BinaryHeap::pop) else { continue };
         let (operation, progress) = own.queue(begun.origin).operation(begun.ready.slot);
         match own.perform(begun, &operation, progress).await {
-            Ok(State::Complete) => own.end(begun, &operation, progress.entered),
-            Ok(State::Stalled) => {}
+            Ok(CommandState::Complete) => own.end(begun, &operation, progress.entered),
+            Ok(CommandState::Stalled) => {}
             Err(error) => return own.fault.raise(error),
         }
     }
 }
 
 /// What has become of a command that a lane took up.
-enum State {
+enum CommandState {
     Complete,
     /// A list waits for the program.
     Stalled,
 }
 
-impl Shared {
-    fn end(&self, begun: Begun, operation: &Operation, entered: SimTime) {
+impl Controller {
+    fn end(&self, begun: Begun, operation: &MfcOperation, entered: SimTime) {
         let Begun { origin, ready } = begun;
         let queue = self.queue(origin);
         let ended = queue.end(ready.slot, self.sim.now(), |ready, operation| {
@@ -62,31 +62,31 @@ impl Shared {
     async fn perform(
         &self,
         begun: Begun,
-        operation: &Operation,
-        progress: Progress,
-    ) -> Result<State> {
+        operation: &MfcOperation,
+        progress: CommandProgress,
+    ) -> Result<CommandState> {
         match operation {
-            Operation::Transfer(command) => {
+            MfcOperation::Transfer(command) => {
                 self.move_data(command, progress.since).await;
                 self.count(command, progress);
             }
-            Operation::Moved(command) => {
+            MfcOperation::Moved(command) => {
                 let (_, to) = self.carry(command, progress.since).await;
                 self.tell_of_arrival(to);
                 self.count(command, progress);
             }
-            Operation::List(list) => return self.go_on(list, progress, begun).await,
-            Operation::SendSignal(command) => self.signal(command, progress, begun).await,
-            Operation::LockLine(line) => {
+            MfcOperation::List(list) => return self.go_on(list, progress, begun).await,
+            MfcOperation::SendSignal(command) => self.signal(command, progress, begun).await,
+            MfcOperation::LockLine(line) => {
                 self.claim(*line).await;
                 let number = (begun.origin, begun.ready.sequence);
                 self.detector.line_put(number, line.effective);
                 self.store_line(*line);
             }
             // Having waited for its turn, it has done its work.
-            Operation::Barrier | Operation::Synchronise => {}
+            MfcOperation::Barrier | MfcOperation::Synchronise => {}
         }
-        Ok(State::Complete)
+        Ok(CommandState::Complete)
     }
 
     /// Moves the data of a transfer that could begin at `since`.
@@ -139,8 +139,13 @@ impl Shared {
     }
 
     /// Moves the elements of a list up to its end or the next one that stalls it.
-    async fn go_on(&self, list: &ListCommand, from: Progress, begun: Begun) -> Result<State> {
-        let Progress { mut since, elements: first, mut next, .. } = from;
+    async fn go_on(
+        &self,
+        list: &ListCommand,
+        from: CommandProgress,
+        begun: Begun,
+    ) -> Result<CommandState> {
+        let CommandProgress { mut since, elements: first, mut next, .. } = from;
         if first == 0 {
             next = list.local.0;
         }
@@ -153,15 +158,15 @@ impl Shared {
             self.count(&transfer, from);
             next = transfer.local.offset(transfer.bytes).0;
             if element.after() == AfterElement::StallAndNotify {
-                let progress = Progress { elements: number + 1, next, ..from };
+                let progress = CommandProgress { elements: number + 1, next, ..from };
                 self.queue(begun.origin).note(begun.ready.slot, progress);
                 self.stalled_lists.borrow_mut().push((list.tag, begun));
                 self.stalled.update(|stalled| *stalled |= 1 << list.tag);
                 self.channels[self.spe as usize].events.raise(Events::LIST_STALL);
-                return Ok(State::Stalled);
+                return Ok(CommandState::Stalled);
             }
         }
-        Ok(State::Complete)
+        Ok(CommandState::Complete)
     }
 
     /// The program has acknowledged the stalled lists of a tag group.
@@ -173,13 +178,13 @@ impl Shared {
         for (_, begun) in resumed {
             let queue = self.queue(begun.origin);
             let (operation, progress) = queue.operation(begun.ready.slot);
-            queue.note(begun.ready.slot, Progress { since: self.sim.now(), ..progress });
+            queue.note(begun.ready.slot, CommandProgress { since: self.sim.now(), ..progress });
             self.begin(begun, &operation);
         }
     }
 
     /// Carries a word to a signal-notification register.
-    async fn signal(&self, command: &SendSignal, progress: Progress, begun: Begun) {
+    async fn signal(&self, command: &SendSignal, progress: CommandProgress, begun: Begun) {
         let local = EffectiveAddress::local_store(self.spe, command.local);
         let transfer = self.transfer(local, command.register, SendSignal::BYTES);
         self.sim.sleep_until(progress.since + self.latency(&transfer)).await;
@@ -195,7 +200,7 @@ impl Shared {
     }
 
     /// Counts a request that has arrived.
-    fn count(&self, command: &Command, progress: Progress) {
+    fn count(&self, command: &Command, progress: CommandProgress) {
         let request = (command.direction, command.bytes);
         self.meter.arrived(self.sim.now(), request, progress.computed);
         self.count_lines(command.effective, command.bytes);
@@ -211,8 +216,8 @@ impl Shared {
             let from = at.offset(done);
             let part = memory.at_home(from, Bytes(bytes.0 - done));
             let cell = match memory.unit(from) {
-                Unit::Memory { cell } => Some(cell),
-                Unit::Spe { .. } => None,
+                BusUnit::Memory { cell } => Some(cell),
+                BusUnit::Spe { .. } => None,
             };
             self.meter.lines(cell, lines_touched(from, part));
             done += part.0;

@@ -5,14 +5,17 @@
 //! the tag groups of one have nothing to do with those of the other.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use super::command::{Operation, Order, TAGS};
+use crate::command::{MfcOperation, Order, TAGS};
+use crate::hazard::Origin;
 use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_sim::{Permit, Pool, Sim, Watch};
 
 /// A command that can begin: the number of those that entered the queue before it, and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ready {
+pub(super) struct ReadyCommand {
     pub sequence: u64,
     pub slot: usize,
 }
@@ -30,7 +33,7 @@ pub(super) struct Queue {
 
 struct Entries {
     /// What each slot holds, or held last.
-    slots: Vec<Option<Entry>>,
+    slots: Vec<Option<QueueEntry>>,
     /// Slots whose commands are not complete.
     taken: u32,
     /// Slots whose commands wait for others.
@@ -40,14 +43,14 @@ struct Entries {
 }
 
 /// A command in its queue.
-struct Entry {
-    operation: Operation,
+struct QueueEntry {
+    operation: MfcOperation,
     tag: u8,
     /// How many entered before it.
     sequence: u64,
     /// The slots that it waits for.
     after: u32,
-    progress: Progress,
+    progress: CommandProgress,
     /// Its place; given back when it ends. The rest then stays until another takes the slot, for
     /// moving it takes longer than all else at the end of a command.
     place: Option<Permit>,
@@ -55,7 +58,7 @@ struct Entry {
 
 /// How far a command has come.
 #[derive(Clone, Copy)]
-pub(super) struct Progress {
+pub(super) struct CommandProgress {
     /// When the command entered the queue.
     pub entered: SimTime,
     /// For how long the SPU had computed then.
@@ -103,10 +106,10 @@ impl Queue {
     pub fn enter(
         &self,
         place: Permit,
-        operation: Operation,
+        operation: MfcOperation,
         tag: u8,
         (now, computed): (SimTime, SimSpan),
-    ) -> Option<Ready> {
+    ) -> Option<ReadyCommand> {
         let pending = &self.pending[usize::from(tag)];
         pending.set(pending.get() + 1);
         if pending.get() == 1 {
@@ -115,21 +118,21 @@ impl Queue {
         let mut entries = self.entries.borrow_mut();
         let slot = entries.taken.trailing_ones() as usize;
         let after = entries.before(&operation, tag);
-        let progress = Progress { entered: now, computed, since: now, elements: 0, next: 0 };
+        let progress = CommandProgress { entered: now, computed, since: now, elements: 0, next: 0 };
         let sequence = entries.entered;
         entries.entered += 1;
-        let entry = Entry { operation, tag, sequence, after, progress, place: Some(place) };
+        let entry = QueueEntry { operation, tag, sequence, after, progress, place: Some(place) };
         entries.slots[slot] = Some(entry);
         entries.taken |= 1 << slot;
         if after == 0 {
-            return Some(Ready { sequence, slot });
+            return Some(ReadyCommand { sequence, slot });
         }
         entries.blocked |= 1 << slot;
         None
     }
 
     /// What a slot holds.
-    pub fn operation(&self, slot: usize) -> (Operation, Progress) {
+    pub fn operation(&self, slot: usize) -> (MfcOperation, CommandProgress) {
         let entries = self.entries.borrow();
         let entry = entries.slots[slot].as_ref();
         let entry = entry.expect("invariant: a slot is looked at while its command is pending");
@@ -137,7 +140,7 @@ impl Queue {
     }
 
     /// Notes how far a list has come.
-    pub fn note(&self, slot: usize, progress: Progress) {
+    pub fn note(&self, slot: usize, progress: CommandProgress) {
         if let Some(entry) = &mut self.entries.borrow_mut().slots[slot] {
             entry.progress = progress;
         }
@@ -148,7 +151,7 @@ impl Queue {
         &self,
         slot: usize,
         now: SimTime,
-        mut begin: impl FnMut(Ready, &Operation),
+        mut begin: impl FnMut(ReadyCommand, &MfcOperation),
     ) -> Ended {
         let mut entries = self.entries.borrow_mut();
         let ended =
@@ -166,7 +169,7 @@ impl Queue {
                 if entry.after == 0 {
                     entry.progress.since = now;
                     *blocked &= !(1 << other);
-                    begin(Ready { sequence: entry.sequence, slot: other }, &entry.operation);
+                    begin(ReadyCommand { sequence: entry.sequence, slot: other }, &entry.operation);
                 }
             }
         }
@@ -199,14 +202,14 @@ impl Queue {
 
 impl Entries {
     /// The slots that a command which enters now has to wait for.
-    fn before(&self, operation: &Operation, tag: u8) -> u32 {
+    fn before(&self, operation: &MfcOperation, tag: u8) -> u32 {
         let mut after = 0;
         let mut rest = self.taken;
         while rest != 0 {
             let slot = rest.trailing_zeros();
             rest &= rest - 1;
             let Some(earlier) = &self.slots[slot as usize] else { continue };
-            let whole_queue = [operation, &earlier.operation].contains(&&Operation::Barrier);
+            let whole_queue = [operation, &earlier.operation].contains(&&MfcOperation::Barrier);
             let same_group = earlier.tag == tag
                 && (operation.order() != Order::Free
                     || earlier.operation.order() == Order::Barrier);
@@ -216,4 +219,22 @@ impl Entries {
         }
         after
     }
+}
+
+/// A lane of an MFC: the commands that it can begin.
+pub(super) struct Lane {
+    pub ready: Watch<BinaryHeap<Reverse<Begun>>>,
+}
+
+impl Lane {
+    pub fn new(sim: &Sim, name: &str) -> Self {
+        Self { ready: Watch::new(sim, name, BinaryHeap::new()) }
+    }
+}
+
+/// A command that can begin, in the order in which a lane takes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Begun {
+    pub origin: Origin,
+    pub ready: ReadyCommand,
 }

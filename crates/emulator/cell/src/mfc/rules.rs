@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use super::super::memory::Memory;
-use super::super::signal::Signal;
-use super::command::{Command, ListCommand, LockLine, SendSignal, TAGS};
+use crate::channel::Signal;
+use crate::command::{Command, ListCommand, LockLine, SendSignal, TAGS};
 use crate::fault::BusError;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Bytes;

@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::future::Future;
 use std::rc::Rc;
 
-use super::command::{Direction, Operation};
-use super::lane::{Begun, Lane};
 use super::queue::Queue;
 use super::rules::Rules;
 use crate::board::Board;
 use crate::channel::Channels;
+use crate::command::{Direction, MfcOperation};
+use crate::counts::Meter;
 use crate::eib::Eib;
 use crate::fault::Fault;
 use crate::hazard::{Detector, Origin};
-use crate::meter::Meter;
+use crate::mfc::queue::{Begun, Lane};
 use crate::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan};
@@ -22,7 +22,7 @@ use mmgp_sim::{Permit, Sim, Watch};
 use mmgp_spu::local_store::LocalStore;
 
 /// One MFC.
-pub(super) struct Shared {
+pub(super) struct Controller {
     pub sim: Sim,
     pub spe: u32,
     pub eib: Rc<Eib>,
@@ -51,7 +51,7 @@ pub(super) struct Shared {
     pub longest_list: u32,
 }
 
-impl Shared {
+impl Controller {
     /// An MFC with nothing to do.
     pub fn new(board: &Board, detector: &Detector, spe: u32) -> Self {
         let (sim, machine) = (&board.sim, &board.machine);
@@ -91,17 +91,17 @@ impl Shared {
     }
 
     /// Looks for hazards of a command that is about to enter a queue.
-    pub fn look(&self, origin: Origin, command: (&Operation, u8)) -> Result<()> {
+    pub fn look(&self, origin: Origin, command: (&MfcOperation, u8)) -> Result<()> {
         let sequence = Some(self.queue(origin).entered());
         self.detector.command(origin, command, sequence, &self.store)
     }
 
     /// Takes a place in a queue.
-    pub fn enter(&self, origin: Origin, place: Permit, (operation, tag): (Operation, u8)) {
+    pub fn enter(&self, origin: Origin, place: Permit, (operation, tag): (MfcOperation, u8)) {
         let queue = self.queue(origin);
         self.commands.set(self.commands.get() + 1);
         let now = self.sim.now();
-        self.meter.enters(now, &operation.asked());
+        self.meter.enters(now, &operation);
         let computed = self.meter.computed(now);
         if let Some(ready) = queue.enter(place, operation, tag, (now, computed)) {
             self.begin(Begun { origin, ready }, &operation);
@@ -152,7 +152,7 @@ impl Shared {
     }
 
     /// Gives a command that waits for nothing to its lane.
-    pub fn begin(&self, begun: Begun, operation: &Operation) {
+    pub fn begin(&self, begun: Begun, operation: &MfcOperation) {
         let lane = self.lane(operation.lane());
         lane.ready.update(|ready| ready.push(Reverse(begun)));
     }

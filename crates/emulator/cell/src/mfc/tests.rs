@@ -12,9 +12,9 @@ use std::rc::Rc;
 use approx::assert_relative_eq;
 
 use super::super::memory::{EffectiveAddress, Memory};
-use super::super::signal::{Signal, SignalMode};
 use super::super::{Blade, KernelTiming, Spe};
 use super::*;
+use crate::channel::{Signal, SignalMode};
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_machine::Machine;
 use mmgp_spu::local_store::LocalAddress;
@@ -300,17 +300,17 @@ fn every_command_is_counted_and_so_is_what_is_counted_by_hand() {
 
 #[test]
 fn a_trace_calls_commands_as_the_manual_does() {
-    use super::command::Operation;
+    use crate::command::MfcOperation;
     let memory = EffectiveAddress(0);
     for (command, name) in [(get(0, memory, 16), "get"), (put(0, memory, 16), "put")] {
-        assert_eq!(Operation::Transfer(command).name(), name);
-        assert_eq!(Operation::Moved(command).name(), name);
+        assert_eq!(MfcOperation::Transfer(command).name(), name);
+        assert_eq!(MfcOperation::Moved(command).name(), name);
     }
     let (local, register) = (LocalAddress(0xC), Signal::One.address(3));
     let signal = SendSignal { local, register, tag: 0, order: Order::Fence };
-    assert_eq!(Operation::SendSignal(signal).name(), "sndsig");
-    assert_eq!(Operation::Barrier.name(), "barrier");
-    assert_eq!(Operation::Synchronise.name(), "mfcsync");
+    assert_eq!(MfcOperation::SendSignal(signal).name(), "sndsig");
+    assert_eq!(MfcOperation::Barrier.name(), "barrier");
+    assert_eq!(MfcOperation::Synchronise.name(), "mfcsync");
 }
 
 #[test]

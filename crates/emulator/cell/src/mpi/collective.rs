@@ -2,10 +2,10 @@
 
 use super::inbox::{Channel, Expected, Payload};
 use super::ledger::Signature;
-use super::meeting::Meeting;
-use super::message::{Data, Reduction};
 use super::{Communicator, operation};
 use crate::host::HostProcess;
+use crate::mpi::inbox::{Data, Reduction};
+use crate::mpi::ledger::Meeting;
 use crate::trace::Category;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
 

@@ -27,37 +27,17 @@
 //! pairs.
 
 use super::hierarchy::Hierarchy;
-use super::loads::{Access, AccessKind, Load, Loads};
-use super::scoreboard::{Instruction, Name, UNITS};
+use super::scoreboard::{Instruction, Name, Step, UNITS};
+use crate::ppe::hierarchy::{Access, AccessKind};
+use crate::ppe::timed::{Load, Loads};
 use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
-
-/// What a thread does next.
-#[derive(Debug, Clone, Copy)]
-pub enum Step {
-    /// It issues an instruction.
-    Issue(Instruction),
-    /// It issues one that accesses memory.
-    Access(Instruction, Access),
-    /// It issues nothing for so many cycles after a result is ready.
-    Refill(Name, u64),
-}
-
-impl Step {
-    /// Its access to memory, if it has one.
-    pub fn access(&self) -> Option<Access> {
-        match self {
-            Self::Access(_, access) => Some(*access),
-            Self::Issue(_) | Self::Refill(..) => None,
-        }
-    }
-}
 
 /// A core with a stream of instructions on each of its threads.
 pub struct Core<'a> {
     loads: Loads,
     width: u32,
-    threads: Vec<Thread<'a>>,
+    threads: Vec<Stream<'a>>,
     cycle: u64,
     /// From when on each unit takes an instruction.
     free: [u64; UNITS],
@@ -76,7 +56,7 @@ impl<'a> Core<'a> {
         Self {
             loads: Loads::new(machine, Hierarchy::new(machine)),
             width: machine.ppe_issue.width,
-            threads: streams.into_iter().map(Thread::new).collect(),
+            threads: streams.into_iter().map(Stream::new).collect(),
             cycle: 0,
             free: [0; UNITS],
             holder: None,
@@ -86,7 +66,7 @@ impl<'a> Core<'a> {
 
     /// Gives the threads other streams, as after a switch of processes; the caches stay as they are.
     pub fn switch(&mut self, streams: Vec<Steps<'a>>) {
-        self.threads = streams.into_iter().map(Thread::new).collect();
+        self.threads = streams.into_iter().map(Stream::new).collect();
         self.holder = None;
         self.turn = 0;
     }
@@ -208,7 +188,7 @@ struct Ready {
 }
 
 /// A thread, and how far it has come.
-struct Thread<'a> {
+struct Stream<'a> {
     stream: Steps<'a>,
     next: Option<Step>,
     /// Steps that are done.
@@ -219,7 +199,7 @@ struct Thread<'a> {
     results: Vec<Ready>,
 }
 
-impl<'a> Thread<'a> {
+impl<'a> Stream<'a> {
     fn new(mut stream: Steps<'a>) -> Self {
         let next = stream.next();
         Self { stream, next, done: 0, from: 0, results: Vec::new() }

@@ -9,7 +9,7 @@
 //! An instruction issues in the cycle of the one before it, if there is room and its unit is free,
 //! or later; never earlier. It does so when its operands are ready.
 
-use super::core::Step;
+use crate::ppe::hierarchy::Access;
 
 /// What executes instructions; there is one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,6 +297,27 @@ fn schedule(block: &[Instruction], first: usize, width: u32) -> Vec<usize> {
         cycle += 1;
     }
     order
+}
+
+/// What a thread does next.
+#[derive(Debug, Clone, Copy)]
+pub enum Step {
+    /// It issues an instruction.
+    Issue(Instruction),
+    /// It issues one that accesses memory.
+    Access(Instruction, Access),
+    /// It issues nothing for so many cycles after a result is ready.
+    Refill(Name, u64),
+}
+
+impl Step {
+    /// Its access to memory, if it has one.
+    pub fn access(&self) -> Option<Access> {
+        match self {
+            Self::Access(_, access) => Some(*access),
+            Self::Issue(_) | Self::Refill(..) => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! An SPE with the clock stopped.
+//! The writing of a script, with the clock stopped.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::{Operation, Script};
+use super::{Script, ScriptOperation};
 use crate::element::{Element, NUMBER, Number, Values, has_come};
 use crate::memory::{EffectiveAddress, Place};
 use crate::mfc::{Command, Direction};
@@ -44,9 +44,9 @@ impl Writer {
         self.script.into_inner()
     }
 
-    fn push(&self, operation: Operation) {
+    fn push(&self, operation: ScriptOperation) {
         let place = match operation {
-            Operation::Enqueue(command) => self.spe.memory().phase(command.effective),
+            ScriptOperation::Enqueue(command) => self.spe.memory().phase(command.effective),
             _ => 0,
         };
         self.script.borrow_mut().push(operation, place);
@@ -73,7 +73,7 @@ impl Element for Writer {
         self.spe.mfc.check(&command)?;
         self.spe.mfc.give(&command)?;
         self.transfer(&command);
-        self.push(Operation::Enqueue(command));
+        self.push(ScriptOperation::Enqueue(command));
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Element for Writer {
         match self.values {
             Values::Computed => self.enqueue(command).await,
             Values::Known => {
-                self.push(Operation::Enqueue(command));
+                self.push(ScriptOperation::Enqueue(command));
                 Ok(())
             }
         }
@@ -89,7 +89,7 @@ impl Element for Writer {
 
     async fn wait_for(&self, tag: u8) {
         self.spe.mfc.know(tag);
-        self.push(Operation::Wait(tag));
+        self.push(ScriptOperation::Wait(tag));
     }
 
     async fn compute<K: Kernel<Output: Default>>(&self, kernel: &K) -> K::Output {
@@ -97,12 +97,12 @@ impl Element for Writer {
             Values::Computed => self.spe.execute(kernel).await,
             Values::Known => (K::Output::default(), self.spe.time(kernel)),
         };
-        self.push(Operation::Compute(kernel.name(), time));
+        self.push(ScriptOperation::Compute(kernel.name(), time));
         output
     }
 
     async fn spend(&self, cycles: Cycles) {
-        self.push(Operation::Spend(cycles));
+        self.push(ScriptOperation::Spend(cycles));
     }
 
     fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>> {
@@ -121,15 +121,15 @@ impl Element for Writer {
         .await;
         self.spe.detector().saw(at.offset(NUMBER));
         let count = self.messages.borrow().get(&(self.spe.index, at.0)).copied();
-        self.push(Operation::Message { at, count: count.unwrap_or(0) });
+        self.push(ScriptOperation::Message { at, count: count.unwrap_or(0) });
         self.spe.store.borrow().load(at)
     }
 
     fn loop_begins(&self) {
-        self.push(Operation::LoopBegins);
+        self.push(ScriptOperation::LoopBegins);
     }
 
     fn loop_ends(&self) {
-        self.push(Operation::LoopEnds);
+        self.push(ScriptOperation::LoopEnds);
     }
 }

@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
-use super::{Argument, Arrow, ArrowEnd, Event, Sink, Track};
-use mmgp_base::units::{Bytes, SimTime};
+use crate::trace::{Argument, Arrow, ArrowEnd, Category, Event, Sink, Track};
+use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_machine::Layout;
 
 /// Writes a trace as JSON while it comes, and holds no more of it than a buffer.
@@ -247,5 +248,82 @@ fn identity(arrow: Arrow) -> (&'static str, u64) {
     match arrow {
         Arrow::Start { spe, call } => ("start", number(spe, call)),
         Arrow::Stop { spe, call } => ("stop", number(spe, call) | 1),
+    }
+}
+
+/// Passes on what happens in a window of time that opens after a number of off-loads; spans are cut
+/// at its ends. DMA commands, which are most of a trace, and arrows, which need
+/// both their ends, are left out.
+pub struct Excerpt<S> {
+    sink: S,
+    /// Off-loads that still have to end before it opens.
+    before: u64,
+    length: SimSpan,
+    /// Once it is open.
+    window: Option<(SimTime, SimTime)>,
+}
+
+impl<S: Sink> Excerpt<S> {
+    /// A window of that length, which opens with the end of an off-load: of the first, where `before`
+    /// is 0.
+    pub fn new(sink: S, before: u64, length: SimSpan) -> Self {
+        Self { sink, before, length, window: None }
+    }
+
+    /// Where it goes.
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sink
+    }
+}
+
+impl<S: Sink> Sink for Excerpt<S> {
+    fn record(&mut self, event: &Event) {
+        let Event::Span { category, start, end, .. } = event else { return };
+        // Spans come in the order of their ends, so what reaches into the window comes after it opened.
+        let Some((from, until)) = self.window else {
+            if *category == Category::Offload {
+                match self.before.checked_sub(1) {
+                    Some(fewer) => self.before = fewer,
+                    None => self.window = Some((*end, *end + self.length)),
+                }
+            }
+            return;
+        };
+        if *category == Category::Dma || *end <= from || *start >= until {
+            return;
+        }
+        let mut cut = *event;
+        if let Event::Span { start, end, .. } = &mut cut {
+            (*start, *end) = ((*start).max(from), (*end).min(until));
+        }
+        self.sink.record(&cut);
+    }
+}
+
+/// Passes on who runs on which hardware thread and what it does there, off-loads as host and SPEs see
+/// them, and operations of MPI; not the kernels, transfers and waits within a call, nor arrows, which
+/// are nineteen of twenty events and more.
+pub struct Outline<S> {
+    sink: S,
+}
+
+impl<S: Sink> Outline<S> {
+    /// An outline that goes to `sink`.
+    pub fn new(sink: S) -> Self {
+        Self { sink }
+    }
+
+    /// Where it goes.
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sink
+    }
+}
+
+impl<S: Sink> Sink for Outline<S> {
+    fn record(&mut self, event: &Event) {
+        let Event::Span { category, .. } = event else { return };
+        if !matches!(category, Category::Wait | Category::Kernel | Category::Dma) {
+            self.sink.record(event);
+        }
     }
 }

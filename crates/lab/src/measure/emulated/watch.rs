@@ -9,8 +9,7 @@ use mmgp_apps::{Application, Ran};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};
-use mmgp_cell::trace::chrome::ChromeTrace;
-use mmgp_cell::trace::excerpt::Excerpt;
+use mmgp_cell::trace::chrome::{ChromeTrace, Excerpt};
 use mmgp_cell::trace::{Category, Event, Sink};
 use mmgp_cell::{Blade, KernelTiming};
 

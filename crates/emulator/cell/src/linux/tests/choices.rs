@@ -1,7 +1,7 @@
 //! Switches to a process that was chosen, scans, and processes that share an address space, by hand.
 
 use super::*;
-use crate::host::{Level, Scan};
+use crate::host::{Scan, Scanner};
 
 /// Puts a process that is in the queue before all others.
 fn promote(queue: &mut dyn Queue, process: u32) {
@@ -135,7 +135,7 @@ fn processes_that_choose_each_other_let_a_third_one_run_when_a_slice_has_ended()
 
 /// When process 0 has scanned once, in passes of 1 ms, for something that comes after so many
 /// microseconds, while so many others wait for the hardware thread \[us\]; how many passes it made.
-fn scanned(comes: u64, others: u32, (most, level): (u64, Level)) -> (u64, u64) {
+fn scanned(comes: u64, others: u32, (most, level): (u64, Scanner)) -> (u64, u64) {
     let mut machine = toy(LinuxScheduler::ConstantTime);
     machine.linux.system_call = Seconds(2e-3);
     let blade = under_the_kernel(&machine);
@@ -161,7 +161,7 @@ fn scanned(comes: u64, others: u32, (most, level): (u64, Level)) -> (u64, u64) {
 
 #[test]
 fn a_scan_ends_with_the_pass_that_finds_something_or_with_the_last() {
-    for level in [Level::User, Level::Kernel] {
+    for level in [Scanner::User, Scanner::Kernel] {
         let scanned = |comes| scanned(comes, 1, (5, level));
         assert_eq!([0, 3_400, 4_000].map(scanned), [(1_000, 1), (4_000, 4), (4_000, 4)]);
         assert_eq!(scanned(70_000), (5_000, 5));
@@ -171,14 +171,14 @@ fn a_scan_ends_with_the_pass_that_finds_something_or_with_the_last() {
 #[test]
 fn the_end_of_a_slice_interrupts_a_process_that_scans_and_not_the_kernel() {
     // The slice of 10 ms ends, the other process has nothing to do.
-    assert_eq!(scanned(70_000, 1, (20, Level::User)), (10_000, 10));
-    assert_eq!(scanned(70_000, 1, (20, Level::Kernel)), (20_000, 20));
+    assert_eq!(scanned(70_000, 1, (20, Scanner::User)), (10_000, 10));
+    assert_eq!(scanned(70_000, 1, (20, Scanner::Kernel)), (20_000, 20));
 }
 
 #[test]
 fn who_scans_alone_yields_to_itself_between_scans() {
     // Five passes and a system call of 2 ms take 7.
-    let alone = |comes| scanned(comes, 0, (5, Level::User)).0;
+    let alone = |comes| scanned(comes, 0, (5, Scanner::User)).0;
     assert_eq!([0, 3_400, 5_500, 7_200].map(alone), [1_000, 4_000, 7_000, 8_000]);
 }
 

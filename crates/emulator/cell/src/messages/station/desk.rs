@@ -1,30 +1,67 @@
 //! The process of a PPE.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::super::post::quadwords;
-use super::super::service::{Executed, Request};
 use super::super::state::Post;
-use super::super::{Port, Shared};
-use super::books::{Found, Selected};
-use super::{HAND_OVER, HEADER, Kind, LOOK_ROUND, MATCH, Packet, Station, TAKE, Task};
+use super::{
+    BUFFER, EACH, FIRST_PROCESS, HAND_OVER, HEADER, Kind, LOOK_ROUND, MATCH, Packet, Station, TAKE,
+    Task,
+};
+use crate::blade::Blade;
 use crate::fault::MpiError;
 use crate::host::HostProcess;
+use crate::linux::Affinity;
 use crate::memory::EffectiveAddress;
+use crate::messages::shared::{Executed, Request};
+use crate::messages::shared::{Port, Shared};
+use crate::messages::station::{Books, Found, Selected};
+use crate::nodes::Seat;
 use crate::ppe::Work;
 use mmgp_base::error::Error;
 use mmgp_base::units::Bytes;
+use mmgp_sim::Watch;
 use mmgp_spu::local_store::LocalAddress;
 use mmgp_spu::register::Quadword;
 
 /// A PPE at its work.
-pub(super) struct Desk {
+pub(in crate::messages) struct Desk {
     shared: Rc<Shared>,
     station: Rc<Station>,
     process: HostProcess,
 }
 
 impl Desk {
+    /// Starts the process of a PPE.
+    pub fn open(shared: &Rc<Shared>, blade: &Blade, seat: Seat) {
+        let layout = blade.machine.layout;
+        let network = shared.stations.fabric.as_ref().map(|fabric| *fabric.network());
+        let room = network.map_or(0, |network| network.room);
+        let each = u64::from(layout.spes_per_cell);
+        let size = Bytes(each * EACH + u64::from(room) * BUFFER);
+        let area = blade.memory.allocate(seat.cell, size);
+        let buffers = (0..u64::from(room)).map(|number| area.offset(each * EACH + number * BUFFER));
+        let name = format!("something to do for the PPE of Cell {}", seat.cell);
+        let station = Rc::new(Station {
+            seat,
+            first: seat.cell * layout.spes_per_cell,
+            memory: Rc::clone(&blade.memory),
+            area,
+            stored: network.map_or(Bytes(0), |network| network.stored),
+            tasks: Watch::new(&blade.sim, &name, VecDeque::new()),
+            books: RefCell::new(Books::new(buffers.collect())),
+        });
+        let open = &shared.stations.open;
+        open.borrow_mut().insert((seat.blade, seat.cell), Rc::clone(&station));
+        let thread = (seat.cell + 1) * layout.threads_per_ppe - 1;
+        let rank = FIRST_PROCESS + seat.cell;
+        let process = HostProcess::new(blade, rank, thread as usize, Affinity::Pinned);
+        let desk = Self::new(shared, station, process);
+        blade.sim.spawn_daemon(format!("messages of Cell {}", seat.cell), desk.attend());
+    }
+
     pub fn new(shared: &Rc<Shared>, station: Rc<Station>, process: HostProcess) -> Self {
         Self { shared: Rc::clone(shared), station, process }
     }

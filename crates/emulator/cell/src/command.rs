@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::super::memory::{EffectiveAddress, LINE};
-use super::super::meter::Asked;
-use super::super::trace::Argument;
+use crate::memory::{EffectiveAddress, LINE};
+use crate::trace::Argument;
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
@@ -126,14 +125,14 @@ impl ListCommand {
     }
 
     /// The element with that number as it lies in local store now.
-    pub(super) fn element(&self, store: &LocalStore, number: u32) -> ListElement {
+    pub(crate) fn element(&self, store: &LocalStore, number: u32) -> ListElement {
         let at = self.list.offset(Bytes(u64::from(number * Self::ELEMENT_BYTES)));
         let Quadword(halves) = store.load(at);
         ListElement::decode(halves[usize::from(at.0 % 16 >= 8)])
     }
 
     /// The transfer of an element that comes when local store is filled up to `next`.
-    pub(super) fn transfer(&self, element: ListElement, next: LocalAddress) -> Command {
+    pub(crate) fn transfer(&self, element: ListElement, next: LocalAddress) -> Command {
         let Self { direction, tag, order, .. } = *self;
         let effective = EffectiveAddress((self.high.0 >> 32 << 32) + u64::from(element.low));
         let start = next.0.next_multiple_of(16);
@@ -226,7 +225,7 @@ pub fn write_list(store: &mut LocalStore, at: LocalAddress, elements: &[ListElem
 pub struct SendSignal {
     /// The word in local store; at the offset in its quadword that the register has in its own.
     pub local: LocalAddress,
-    /// The register: [`Signal::address`](super::super::signal::Signal::address).
+    /// The register: [`Signal::address`](crate::channel::Signal::address).
     pub register: EffectiveAddress,
     /// Tag group to wait for, below [`TAGS`].
     pub tag: u8,
@@ -254,7 +253,7 @@ impl fmt::Display for SendSignal {
 
 /// What waits in the queue of an MFC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub(crate) enum MfcOperation {
     Transfer(Command),
     /// A transfer of which the data are where they go: it takes its time.
     Moved(Command),
@@ -268,9 +267,9 @@ pub(crate) enum Operation {
     Synchronise,
 }
 
-impl Operation {
+impl MfcOperation {
     /// Which of the two lanes of the MFC serves it: loads into local store or all else.
-    pub(super) const fn lane(&self) -> Direction {
+    pub(crate) const fn lane(&self) -> Direction {
         match self {
             Self::Transfer(Command { direction, .. })
             | Self::Moved(Command { direction, .. })
@@ -280,7 +279,7 @@ impl Operation {
     }
 
     /// Its name in a trace.
-    pub(super) const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Transfer(Command { direction: Direction::Get, .. })
             | Self::Moved(Command { direction: Direction::Get, .. }) => "get",
@@ -296,7 +295,7 @@ impl Operation {
     }
 
     /// What a trace says of it.
-    pub(super) fn arguments(&self) -> impl Iterator<Item = Argument> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = Argument> {
         let local = |at: LocalAddress| Some(("local", u64::from(at.0)));
         let effective = |at: EffectiveAddress| Some(("effective", at.0));
         let tag = |tag: u8| Some(("tag", u64::from(tag)));
@@ -318,16 +317,6 @@ impl Operation {
         arguments.into_iter().flatten()
     }
 
-    /// What it is to the one who counts.
-    pub(super) fn asked(&self) -> Asked {
-        match self {
-            Self::Transfer(_) | Self::Moved(_) | Self::SendSignal(_) => Asked::Transfer,
-            Self::List(list) => Asked::List(u64::from(list.elements)),
-            Self::LockLine(_) => Asked::Atomic,
-            Self::Barrier | Self::Synchronise => Asked::Nothing,
-        }
-    }
-
     pub(crate) const fn order(&self) -> Order {
         match self {
             Self::Transfer(command) | Self::Moved(command) => command.order,
@@ -339,7 +328,7 @@ impl Operation {
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for MfcOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transfer(command) | Self::Moved(command) => command.fmt(f),
