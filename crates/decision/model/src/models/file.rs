@@ -110,7 +110,7 @@ const SCHEMAS: [u32; 2] = [1, 2];
 /// A parameter file, key by key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ParameterFile {
     #[serde(rename = "schema")]
     _schema: u32,
     name: String,
@@ -190,7 +190,7 @@ impl Parameters {
         if !SCHEMAS.contains(&schema) {
             return Err(root.error("schema", format!("schema {schema}"), "1 or 2"));
         }
-        let file: File = document.read()?;
+        let file: ParameterFile = document.read()?;
         let decomposition = match (file.decomposition, file.tasks) {
             (DecompositionKind::Data, None) => Decomposition::Data,
             (DecompositionKind::Task, Some(tasks)) => Decomposition::Task { tasks: tasks.get() },
