@@ -1,9 +1,9 @@
 //! The page: one self-contained HTML file with the answer, the pictures and the tables of a study.
 //!
 //! [`page`] ranks the configurations, sums up the errors of both models and puts all of it as JSON
-//! into a page that draws itself: no file beside it, no network. The page evaluates the model's
-//! equations itself, so that a reader can ask what if, and compares what it finds with what this
-//! crate wrote.
+//! into a page with its pictures: no file beside it, no network. The page lets the pictures answer to a
+//! pointer, evaluates the model's equations itself, so that a reader can ask what if, and compares what
+//! it finds with what this crate wrote.
 //!
 //! ```
 //! use mmgp::report::{Study, page};
@@ -16,6 +16,7 @@
 
 mod answer;
 mod data;
+mod pictures;
 mod plain;
 pub mod provenance;
 pub mod ranking;
@@ -165,7 +166,7 @@ pub fn page(study: &Study) -> Result<String> {
     let known = Known::new(&sorted)?;
     let objective = &known.ranking.choice.objective;
     if !objective.is_time() || objective.tolerance().is_some() {
-        return Ok(plain::page(&sorted, &known));
+        return plain::page(&sorted, &known);
     }
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
     let figures = figures(&sorted.figures);
@@ -173,10 +174,13 @@ pub fn page(study: &Study) -> Result<String> {
         Some(search) => search::answer(search, &sorted.title),
         None => answer::html(&sorted, &known),
     };
+    let sections = sorted.search.as_ref().map(search::sections).transpose()?.unwrap_or_default();
     Ok(template::filled(&template::Filling {
         title: &sorted.title,
         answer: &answer,
-        figures: &(sorted.search.as_ref().map_or_else(String::new, search::sections) + &figures),
+        plots: &pictures::of_times(&sorted, &known)?,
+        figures: &(sections + &figures),
+        benchmarks: &pictures::of_benchmarks(&sorted)?,
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
 }

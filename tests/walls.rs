@@ -10,11 +10,12 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `lab` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 18] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
     ("base", &[]),
     ("intake", &["base"]),
     ("model", &["base", "intake"]),
     ("tune", &["base", "intake", "model"]),
+    ("pictures", &["base", "model"]),
     ("lists", &["base"]),
     ("sweep", &["base"]),
     ("native", &["base", "intake", "lists"]),
@@ -38,14 +39,14 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 18] = [
         "mmgp",
         &[
             "base", "intake", "model", "tune", "native", "launch", "lists", "machine", "sim",
-            "cluster", "spu", "kernels", "cell", "runtime", "apps", "sweep", "lab",
+            "cluster", "spu", "kernels", "cell", "runtime", "apps", "sweep", "lab", "pictures",
         ],
     ),
 ];
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 27] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("units", &[]),
     ("quantity", &[]),
     ("mapping", &[]),
@@ -75,7 +76,6 @@ const MAY_USE: [(&str, &[&str]); 27] = [
     ),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),
     ("validate", &["decide", "fit", "models", "measure", "apps", "cell", "machine", "table"]),
-    ("plot", &["models", "table"]),
     ("report", &["belief", "models", "decide", "objective", "validate", "plot", "table"]),
     ("capi", &["belief", "decide", "fit", "guided", "models", "statistics", "table"]),
     (

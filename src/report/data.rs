@@ -8,7 +8,6 @@ use crate::belief::Basis;
 use crate::decide::{Configuration, Measured, Ranking};
 use crate::models::Parameters;
 use crate::models::terms::{Per, Term};
-use crate::plot::benchmarks::Panel;
 use crate::quantity::Direction;
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
@@ -30,7 +29,6 @@ pub(super) struct Data<'a> {
     choice: String,
     advice: Option<String>,
     warnings: &'a [String],
-    benchmarks: &'a [Panel],
     provenance: &'a Provenance,
 }
 
@@ -49,7 +47,6 @@ impl<'a> Data<'a> {
             choice: known.ranking.choice.to_string(),
             advice: known.ranking.choice.advice(),
             warnings: &known.warnings,
-            benchmarks: &study.benchmarks,
             provenance: &study.provenance,
         }
     }

@@ -5,6 +5,7 @@ use super::data::WhatIf;
 use super::ranking::columns;
 use super::template::{escaped, table, with_what_if};
 use super::{Known, Study, answer, figures, search};
+use crate::error::Result;
 
 /// More rows are not read.
 const MOST_ROWS: usize = 200;
@@ -14,9 +15,9 @@ const SECTIONS: [(&str, &str); 3] =
     [("answer", "Answer"), ("ranking", "Ranking"), ("figures", "Pictures")];
 
 /// The whole page.
-pub(super) fn page(study: &Study, known: &Known) -> String {
+pub(super) fn page(study: &Study, known: &Known) -> Result<String> {
     let answer = match &study.search {
-        Some(found) => search::answer(found, &study.title) + &search::sections(found),
+        Some(found) => search::answer(found, &study.title) + &search::sections(found)?,
         None => answer::html(study, known),
     };
     let all = [answer, ranking(known), figures(&study.figures)];
@@ -30,7 +31,7 @@ pub(super) fn page(study: &Study, known: &Known) -> String {
     let body: String = SECTIONS.iter().zip(&all).map(section).collect();
     let data = serde_json::to_string(&WhatIf::new(study, known));
     let data = data.expect("invariant: the page's data has string keys only");
-    with_what_if(&study.title, &sections, &body, &data)
+    Ok(with_what_if(&study.title, &sections, &body, &data))
 }
 
 /// Every configuration, best first, and what the reader should know.

@@ -1,6 +1,9 @@
 //! What a page says of a search: the answer in its words, its course, and every attempt.
 
+use super::pictures::figure;
 use super::template::escaped;
+use crate::error::Result;
+use crate::plot::{CurvePanel, Curves, Kind};
 
 /// A search as a page shows it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,7 +65,7 @@ pub(super) fn answer(search: &Search, title: &str) -> String {
 }
 
 /// The course and the log, as HTML that needs no script.
-pub(super) fn sections(search: &Search) -> String {
+pub(super) fn sections(search: &Search) -> Result<String> {
     let (of_m, of_p) = &search.names;
     let header = [
         "#",
@@ -81,19 +84,17 @@ pub(super) fn sections(search: &Search) -> String {
     let header: String =
         header.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
     let rows: String = search.attempts.iter().map(row).collect();
-    format!(
+    let picture = picture(search)?;
+    Ok(format!(
         "<section id=\"course\" aria-labelledby=\"course-heading\">\n\
          <h2 id=\"course-heading\">The course of the search</h2>\n\
-         <figure class=\"static scroller\" tabindex=\"0\">\n<figcaption>What the choice may cost, by \
-         timed runs: at most (95 %), and below it what is expected; the line across is what is good \
-         enough.</figcaption>\n{}\n\
-         </figure>\n</section>\n\
+         <p class=\"note\">What the choice may cost after each run: at most (95 %), what is expected, and what \
+         is good enough.</p>\n{picture}</section>\n\
          <section id=\"log\" aria-labelledby=\"log-heading\">\n<h2 id=\"log-heading\">Every run</h2>\n\
          <div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: every run\">\n\
          <table class=\"data\">\n<caption class=\"unseen\">Every run</caption>\n\
-         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n",
-        picture(search)
-    )
+         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n"
+    ))
 }
 
 /// The column that says how an attempt ended.
@@ -125,78 +126,20 @@ fn row(row: &Row) -> String {
     format!("<tr>{cells}</tr>\n")
 }
 
-/// Size of the picture, and the room around its axes.
-const WIDTH: f64 = 680.0;
-const HEIGHT: f64 = 260.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 16.0;
-const TOP: f64 = 12.0;
-const BOTTOM: f64 = 44.0;
-
-/// The regret by runs, on a logarithmic scale, in the colour of the text around it.
-fn picture(search: &Search) -> String {
-    let points = |of: fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
-        let point = |it: &Row| Some((it.order as f64, (100.0 * of(it)?).max(LEAST)));
+/// The regret by runs.
+fn picture(search: &Search) -> Result<String> {
+    let points = |of: fn(&Row) -> Option<f64>| -> Vec<(u32, f64)> {
+        let point = |it: &Row| Some((it.order as u32, (100.0 * of(it)?).max(LEAST)));
         search.attempts.iter().filter_map(point).collect()
     };
-    let lines = [(points(|it| it.regret), 2.0), (points(|it| it.expected), 1.0)];
-    let last = search.attempts.len().max(2) as f64;
     let limit = (100.0 * search.limit).max(LEAST);
-    let values = lines.iter().flat_map(|(points, _)| points).map(|it| it.1).chain([limit]);
-    let low = 10_f64.powf(values.clone().fold(f64::INFINITY, f64::min).log10().floor());
-    let high = 10_f64.powf(values.fold(low * 10.0, f64::max).log10().ceil());
-    let x = |run: f64| LEFT + (run - 1.0) / (last - 1.0) * (WIDTH - LEFT - RIGHT);
-    let y = |percent: f64| {
-        let share = (percent / low).ln() / (high / low).ln();
-        HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-    };
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" \
-         aria-label=\"Regret by runs\" fill=\"currentColor\" font-size=\"12\">\n"
-    );
-    let text = |x: f64, y: f64, anchor: &str, text: &str| {
-        format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n")
-    };
-    let mut tick = low;
-    while tick <= high * 1.001 {
-        let at = y(tick);
-        svg += &format!(
-            "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" \
-             stroke=\"currentColor\" opacity=\"0.2\"/>\n",
-            WIDTH - RIGHT
-        );
-        svg += &text(LEFT - 6.0, at + 4.0, "end", &format!("{tick} %"));
-        tick *= 10.0;
-    }
-    let step = (last / 10.0).ceil() as u64;
-    for run in (1..=last as u64).filter(|run| *run == 1 || run % step.max(1) == 0) {
-        svg += &text(x(run as f64), HEIGHT - BOTTOM + 18.0, "middle", &run.to_string());
-    }
-    svg += &text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, "middle", "runs");
-    let at = y(limit);
-    svg += &format!(
-        "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" \
-         stroke=\"currentColor\" stroke-dasharray=\"6 4\"/>\n",
-        WIDTH - RIGHT
-    );
-    for (points, width) in &lines {
-        let path: Vec<String> =
-            points.iter().map(|&(run, regret)| format!("{:.1},{:.1}", x(run), y(regret))).collect();
-        svg += &format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" \
-             stroke-width=\"{width}\"/>\n",
-            path.join(" ")
-        );
-    }
-    for &(run, regret) in lines.iter().flat_map(|(points, _)| points) {
-        svg += &format!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>run {run}: \
-             {regret:.2} %</title></circle>\n",
-            x(run),
-            y(regret)
-        );
-    }
-    svg + "</svg>"
+    let last = search.attempts.len().max(2) as u32;
+    let series =
+        vec![points(|it| it.regret), points(|it| it.expected), vec![(1, limit), (last, limit)]];
+    let panel = CurvePanel { caption: String::new(), quantity: "regret [%]".into(), series };
+    let names = ["at most (95 %)", "expected", "good enough"].map(String::from);
+    let curves = Curves { names: names.into(), panels: vec![panel], x_title: "runs".into() };
+    figure("What the choice may cost, by runs", Kind::Curves(&curves))
 }
 
 /// A regret below this is drawn as this \[%\].
@@ -226,26 +169,27 @@ mod tests {
 
     #[test]
     fn what_programs_say_is_text() {
-        let html = answer(&search(), "<b>") + &sections(&search());
+        let html = answer(&search(), "<b>") + &sections(&search()).expect("a picture");
         assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
         assert!(html.contains("failed: &lt;script&gt;") && html.contains("1 s &amp; more"));
     }
 
     #[test]
     fn every_attempt_is_a_row_and_every_regret_a_point() {
-        let html = sections(&search());
-        assert_eq!((html.matches("<tr><td>").count(), html.matches("<circle").count()), (3, 2));
+        let html = sections(&search()).expect("a picture");
+        assert_eq!(html.matches("<tr><td>").count(), 3);
         assert!(html.contains("<th scope=\"col\">ranks</th>"));
-        // 50 % and 0.8 % lie on scales from 0.1 % to 100 %: at 1 - log10(100/50)/3 of the height.
-        let height = HEIGHT - TOP - BOTTOM;
-        let at = TOP + height * 2.0_f64.log10() / 3.0;
-        assert!(html.contains(&format!("cy=\"{at:.1}\"")), "{html}");
+        for spot in
+            ["at most (95 %): 50.0, at 2", "at most (95 %): 0.800, at 3", "good enough: 1.00, at 3"]
+        {
+            assert_eq!(html.matches(spot).count(), 1, "{spot} in {html}");
+        }
     }
 
     #[test]
     fn a_search_without_any_regret_has_a_picture_as_well() {
         let nothing = Search { limit: 0.01, ..Search::default() };
-        assert!(sections(&nothing).contains("<svg"));
-        assert!(!sections(&nothing).contains("NaN"));
+        let html = sections(&nothing).expect("a picture");
+        assert!(html.contains("<svg") && !html.contains("NaN"));
     }
 }

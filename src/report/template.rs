@@ -15,9 +15,8 @@ macro_rules! what_if {
         [
             include_str!("page/text.js"),
             include_str!("page/equations.js"),
-            include_str!("page/axes.js"),
-            include_str!("page/charts.js"),
             include_str!("page/study.js"),
+            include_str!("page/charts.js"),
             include_str!("page/objective.js"),
             include_str!("page/tables_of_parameters.js"),
             include_str!("page/what_if.js"),
@@ -30,11 +29,7 @@ macro_rules! what_if {
 }
 
 /// The page's script.
-const SCRIPT: [&str; 20] = what_if!(
-    "page/plots_times.js",
-    "page/plots_errors.js",
-    "page/plots_map.js",
-    "page/plots_terms.js",
+const SCRIPT: [&str; 15] = what_if!(
     "page/panel.js",
     "page/tables.js",
     "page/table_of_configurations.js",
@@ -43,7 +38,7 @@ const SCRIPT: [&str; 20] = what_if!(
 );
 
 /// The script of a page that has what-if alone.
-const WHAT_IF: [&str; 12] = what_if!("page/main_of_what_if.js");
+const WHAT_IF: [&str; 11] = what_if!("page/main_of_what_if.js");
 
 /// What is put into the frame.
 pub(super) struct Filling<'a> {
@@ -52,7 +47,11 @@ pub(super) struct Filling<'a> {
     /// HTML.
     pub answer: &'a str,
     /// HTML.
+    pub plots: &'a str,
+    /// HTML.
     pub figures: &'a str,
+    /// HTML.
+    pub benchmarks: &'a str,
     /// JSON.
     pub data: &'a str,
 }
@@ -73,7 +72,9 @@ pub(super) fn filled(filling: &Filling<'_>) -> String {
         ("<!--CSP-->", policy),
         ("/*STYLE*/", STYLE.to_string()),
         ("<!--ANSWER-->", filling.answer.to_string()),
+        ("<!--PLOTS-->", filling.plots.to_string()),
         ("<!--FIGURES-->", filling.figures.to_string()),
+        ("<!--BENCHMARKS-->", filling.benchmarks.to_string()),
         ("<!--DATA-->", inert(filling.data)),
         ("/*SCRIPT*/", script),
     ];
@@ -220,8 +221,14 @@ mod tests {
     #[test]
     fn what_is_put_in_is_not_searched_for_marks() {
         let every_mark = "<!--TITLE--><!--CSP-->/*STYLE*/<!--ANSWER--><!--DATA-->/*SCRIPT*/";
-        let filling =
-            Filling { title: "t", answer: every_mark, figures: every_mark, data: "{\"d\":1}" };
+        let filling = Filling {
+            title: "t",
+            answer: every_mark,
+            plots: "",
+            figures: every_mark,
+            benchmarks: "",
+            data: "{\"d\":1}",
+        };
         let page = filled(&filling);
         assert_eq!(page.matches(every_mark).count(), 2);
         assert_eq!(page.matches("{\"d\":1}").count(), 1);

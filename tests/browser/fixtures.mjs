@@ -66,7 +66,7 @@ export async function open({ browser }, name, { hash = "", isAwaited = true, ...
     });
     await page.goto(address + hash);
     if (isAwaited && options.javaScriptEnabled !== false)
-        await page.waitForSelector(".chart svg > g");
+        await page.waitForSelector(".what-if .chart svg > g, #what-if .alarm");
     return { page, complaints, context };
 }
 

@@ -20,31 +20,18 @@
         tell();
     }
 
-    function plots() {
-        const parent = body("plots");
+    /** Lets the pictures answer, and says why some are not there. */
+    function pictures() {
         if (!study.hasMeasured) {
             const why =
                 "Nothing was measured, so there is no parity and there are no residuals here: mmgp report --runs takes timed runs of a program, and mmgp validate runs one.";
-            parent.before(element("p", { class: "note" }, why));
+            body("plots").before(element("p", { class: "note" }, why));
         }
-        plotsOfTimes.draw(parent);
-        plotsOfErrors.draw(parent);
-        plotOfMap.draw(parent);
-        plotsOfTerms.stacked(parent);
-    }
-
-    function benchmarks() {
-        if (data.benchmarks.length === 0) {
-            body("benchmarks").append(
-                element(
-                    "p",
-                    { class: "note" },
-                    "No micro-benchmark files lay beside the parameters.",
-                ),
-            );
-            return;
+        if (!body("benchmarks").firstElementChild) {
+            const why = "No micro-benchmark files lay beside the parameters.";
+            body("benchmarks").append(element("p", { class: "note" }, why));
         }
-        for (const each of data.benchmarks) plotsOfTerms.benchmark(body("benchmarks"), each);
+        for (const figure of document.querySelectorAll("figure.chart")) charts.attach(figure);
     }
 
     function provenance({ sentence }) {
@@ -91,13 +78,12 @@
     theme();
     study.onSelect(panel.show);
     study.onSelect(charts.select);
-    plots();
+    pictures();
     const equality = whatIfSection.draw(body("what-if"));
     tableOfConfigurations.draw(body("configurations"));
     tablesOfParameters.draw(body("parameters"));
     tablesOfStudy.ofNext(body("next"));
     tablesOfStudy.ofWarnings(body("warnings"));
-    benchmarks();
     provenance(equality);
     study.select(0);
     charts.spoken.textContent = "";

@@ -4,6 +4,31 @@ const panel = (() => {
     const { configurations, TERMS, PARTS } = study;
     const { m, p, measured_s, refined_s, speedup, efficiency } = configurations;
 
+    /** The stacks of a configuration: [{name, parts, labels}], left to right. */
+    function stacks(k) {
+        const found = [{ name: "equation 11", parts: study.equation11(k), labels: TERMS }];
+        if (refined_s) {
+            found.push({ name: "refined model", parts: study.refined(k), labels: TERMS });
+        }
+        const measured = study.splitOf(k);
+        if (measured) found.push({ name: "measured", parts: measured, labels: PARTS });
+        return found;
+    }
+
+    /** The parts from the bottom up: what is the same time has the same place in every stack. */
+    const ORDER = [
+        ["hpu_s", "host_s", "host_queueing_s", "context_switch_s", "collective_s"],
+        ["gap_s", "start_s"],
+        ["apu_s", "apu_shared_s", "memory_contention_s", "work_growth_s"],
+        ["apu_serial_s"],
+        ["offload_s", "uneven_division_s", "exposed_transfer_s", "wait_s"],
+        ["idle_s"],
+    ].flat();
+    const fromBelow = (parts) =>
+        Object.entries(parts).sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
+
+    const total = (parts) => Object.values(parts).reduce((sum, part) => sum + part, 0);
+
     /** One fact: what it is, and its value. */
     const fact = (label, ...value) => [element("dt", {}, label), element("dd", {}, ...value)];
 
@@ -58,9 +83,9 @@ const panel = (() => {
     }
 
     /** Bars of all stacks on one scale, each cut into its parts. */
-    function bars(stacks) {
-        const most = Math.max(...stacks.map(({ parts }) => plotsOfTerms.total(parts))) || 1;
-        return stacks.map(({ name, parts, labels }) => {
+    function bars(shown) {
+        const most = Math.max(...shown.map(({ parts }) => total(parts))) || 1;
+        return shown.map(({ name, parts, labels }) => {
             const bar = svg("svg", {
                 class: "bar",
                 viewBox: "0 0 1000 10",
@@ -68,7 +93,7 @@ const panel = (() => {
                 "aria-hidden": "true",
             });
             let sum = 0;
-            for (const [part, time] of plotsOfTerms.fromBelow(parts)) {
+            for (const [part, time] of fromBelow(parts)) {
                 const [x, width] = [(1000 * sum) / most, (1000 * time) / most];
                 bar.append(
                     svg("rect", { class: `part ${labels[part][2]}`, x, y: 0, width, height: 10 }),
@@ -98,7 +123,7 @@ const panel = (() => {
 
     /** The numbers of some columns of parts, a row for each part and one for their sum. */
     function numbers(caption, labels, columns, unit) {
-        const sums = columns.map(({ parts }) => plotsOfTerms.total(parts));
+        const sums = columns.map(({ parts }) => total(parts));
         // A refined term of 0 says nothing; those of equation 11 are always there.
         const first = columns[0].parts;
         const keys = Object.keys(labels).filter(
@@ -112,7 +137,7 @@ const panel = (() => {
             );
             return element("tr", { "data-part": key }, head, cells);
         });
-        const total = columns.flatMap((_, i) => timeAndShare(sums[i], sums[i], unit));
+        const whole = columns.flatMap((_, i) => timeAndShare(sums[i], sums[i], unit));
         const heads = columns.map(({ name }) => element("th", { scope: "col", colspan: 2 }, name));
         return element(
             "table",
@@ -120,7 +145,7 @@ const panel = (() => {
             element("caption", {}, `${caption} [${unit.name}]`),
             element("thead", {}, element("tr", {}, element("td"), heads)),
             element("tbody", {}, rows),
-            element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "sum"), total)),
+            element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "sum"), whole)),
         );
     }
 
@@ -129,14 +154,14 @@ const panel = (() => {
     const bar = document.getElementById("selection-bar");
 
     function show(k) {
-        const stacks = plotsOfTerms.stacks(k);
-        const modelled = stacks.filter(({ labels }) => labels === TERMS);
-        const measured = stacks.filter(({ labels }) => labels === PARTS);
-        const unit = text.commonUnit(stacks.map(({ parts }) => plotsOfTerms.total(parts)));
+        const shown = stacks(k);
+        const modelled = shown.filter(({ labels }) => labels === TERMS);
+        const measured = shown.filter(({ labels }) => labels === PARTS);
+        const unit = text.commonUnit(shown.map(({ parts }) => total(parts)));
         heading.textContent = `m = ${m[k]}, p = ${p[k]}`;
         body.replaceChildren(
             facts(k),
-            ...bars(stacks),
+            ...bars(shown),
             numbers("Terms of the models", TERMS, modelled, unit),
         );
         if (measured.length) {

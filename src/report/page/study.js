@@ -8,7 +8,6 @@ const study = (() => {
     const isData = model.decomposition === "data";
     const size = m.length;
     const indices = Array.from({ length: size }, (_, k) => k);
-    const byMThenP = indices.slice().sort((a, b) => m[a] - m[b] || p[a] - p[b]);
     const places = new Map(indices.map((k) => [`${m[k]},${p[k]}`, k]));
     const hasMeasured = Boolean(measured_s) && measured_s.some((time) => time !== null);
     const hasIntervals = indices.some((k) => low_s[k] < high_s[k]);
@@ -16,22 +15,6 @@ const study = (() => {
     /** The times that the configurations are ranked by. */
     const ranked_s = believed_s ?? time_s;
     const unit = text.commonUnit(ranked_s);
-
-    /** The models of this page, with their marks; equation 11 always, the refined one if given. */
-    const models = [{ name: "equation 11", series: "equation-11", mark: "diamond", times: time_s }];
-    if (refined_s) {
-        models.push({
-            name: "refined model",
-            series: "refined",
-            mark: "triangle",
-            times: refined_s,
-        });
-    }
-    /** What is believed given timed runs; it has seen them, and so has no error. */
-    const GIVEN = { name: "given the runs", series: "believed", mark: "square", times: believed_s };
-    /** Whatever says how long a configuration takes: what is ranked comes first. */
-    const predictions = hasRuns ? [GIVEN, ...models] : models;
-    const MEASURED = { name: "measured", series: "measured", mark: "circle", times: measured_s };
 
     /** By how much a model is off at a configuration [percent]; null where nothing was measured. */
     const errorOf = (times, k) =>
@@ -108,15 +91,6 @@ const study = (() => {
         return lines;
     }
 
-    /** Of some times the index of the least; -1 of none. */
-    function least(times) {
-        let best = -1;
-        indices.forEach((k) => {
-            if (times[k] !== null && (best < 0 || times[k] < times[best])) best = k;
-        });
-        return best;
-    }
-
     const listeners = [];
     let selected = 0;
 
@@ -132,13 +106,9 @@ const study = (() => {
         model,
         size,
         indices,
-        byMThenP,
         places,
         unit,
-        models,
-        predictions,
         ranked_s,
-        MEASURED,
         TERMS,
         PARTS,
         hasMeasured,
@@ -152,7 +122,6 @@ const study = (() => {
         withInterval,
         measuredTime,
         describe,
-        least,
         select,
         selected: () => selected,
         onSelect: (listener) => listeners.push(listener),

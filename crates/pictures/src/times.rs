@@ -57,9 +57,9 @@ pub struct Series {
 /// round: a picture shows what it can.
 ///
 /// ```
-/// use mmgp::Mapping;
-/// use mmgp::plot::{Format, Kind, Measured, Picture, Predicted, Series, Standing, Times, draw};
-/// use mmgp::units::Seconds;
+/// use mmgp_base::Mapping;
+/// use mmgp_pictures::{Format, Kind, Measured, Picture, Predicted, Series, Standing, Times, draw};
+/// use mmgp_base::units::Seconds;
 ///
 /// let (mapping, standing) = (Mapping::of(2, 4), Standing::Slower);
 /// let interval = Some((Seconds(1.0), Seconds(1.3)));
@@ -73,7 +73,7 @@ pub struct Series {
 /// };
 /// let figure = Picture { title: "My program", kind: Kind::Parity(&times) };
 /// assert!(draw(&figure, Format::Svg)?.starts_with(b"<svg"));
-/// # Ok::<(), mmgp::Error>(())
+/// # Ok::<(), mmgp_base::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times {
@@ -183,6 +183,13 @@ pub(super) struct Point {
     pub beside: Option<f64>,
     /// The interval of what is predicted.
     pub interval: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// The configuration: `(4, 2)`.
+    pub fn name(&self) -> String {
+        format!("({}, {})", self.m, self.p)
+    }
 }
 
 /// What the pictures of times draw.

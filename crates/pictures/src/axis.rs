@@ -1,11 +1,23 @@
-//! Axes: spacing, range, ticks and the words for them.
+//! Axes: their ranges and spacing, the ticks that divide them, and the words for these. Plotters maps
+//! values and finds the ticks of linear axes; its logarithmic ones have powers of ten alone.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{
+    BoldPoints, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter,
+};
+use plotters::coord::types::{RangedCoordf64, RangedCoordi64};
+use plotters::prelude::{IntoLogRange, LogCoord};
 
 /// An axis is logarithmic where its largest value is more than this many times its smallest: on a
 /// linear one, the fast configurations of a 1:16 range would lie on top of one another.
 const LINEAR_UP_TO: f64 = 4.0;
 
-/// What is smaller than this, or than this part of the largest value, is drawn at the lower end.
+/// What is smaller than this part of the largest value is drawn at the lower end.
 const NEGLIGIBLE: f64 = 1e-30;
+
+/// No linear axis is shorter: plotters finds no ticks between numbers that are so near.
+const SHORTEST: f64 = 1e-12;
 
 /// The most labels that an axis of time carries.
 const TIME_LABELS: usize = 9;
@@ -38,7 +50,7 @@ impl Axis {
         let low = times.clone().fold(f64::INFINITY, f64::min);
         let high = times.fold(0.0, f64::max);
         if low <= 0.0 || high <= LINEAR_UP_TO * low {
-            let high = if high > NEGLIGIBLE { high * 1.08 } else { 1.0 };
+            let high = if high > SHORTEST { high * 1.08 } else { 1.0 };
             return Self::linear(0.0, high, TIME_LABELS);
         }
         Self::logarithmic(low, high)
@@ -65,7 +77,7 @@ impl Axis {
     pub fn of_differences(values: impl Iterator<Item = f64> + Clone) -> Self {
         let low = values.clone().fold(0.0, f64::min);
         let high = values.fold(0.0, f64::max);
-        let margin = if high - low > NEGLIGIBLE { 0.08 * (high - low) } else { 1.0 };
+        let margin = if high - low > SHORTEST { 0.08 * (high - low) } else { 1.0 };
         Self::linear(low - margin, high + margin, TIME_LABELS)
     }
 
@@ -81,9 +93,10 @@ impl Axis {
         let most = COUNT_LABELS.min(COUNT_DIGITS / last.to_string().len());
         if last <= 32.0 * first {
             let margin = (0.04 * (last - first)).max(0.5);
-            let mut axis = Self::linear(first - margin, last + margin, most);
-            axis.ticks.retain(|tick| tick.fract() == 0.0 && *tick >= 1.0);
-            return axis;
+            let whole = RangedCoordi64::from(first as i64..last as i64);
+            let ticks = whole.key_points(BoldPoints(most)).into_iter().map(|tick| tick as f64);
+            let (low, high) = (first - margin, last + margin);
+            return Self::with_ticks(Spacing::Linear, [low, high], ticks.collect());
         }
         Self::of_doublings(counts)
     }
@@ -99,12 +112,17 @@ impl Axis {
         let powers: Vec<f64> = powers.filter(|power| (low..=high).contains(power)).collect();
         let stride = powers.len().div_ceil(most);
         let ticks = powers.into_iter().step_by(stride).collect();
-        Self { spacing: Spacing::Logarithmic, low, high, ticks, minor: Vec::new() }
+        Self::with_ticks(Spacing::Logarithmic, [low, high], ticks)
+    }
+
+    /// Of ratios from one to another, with these ticks.
+    pub fn of_marked_ratios(low: f64, high: f64, ticks: &[f64]) -> Self {
+        Self::with_ticks(Spacing::Logarithmic, [low, high], ticks.to_vec())
     }
 
     /// Of places without labels.
     pub fn of_places(low: f64, high: f64) -> Self {
-        Self { spacing: Spacing::Linear, low, high, ticks: Vec::new(), minor: Vec::new() }
+        Self::with_ticks(Spacing::Linear, [low, high], Vec::new())
     }
 
     /// Whether equal differences are equally far.
@@ -118,21 +136,46 @@ impl Axis {
     }
 
     fn linear(low: f64, high: f64, most: usize) -> Self {
-        let step = linear_step((high - low) / most as f64);
-        let first = (low / step).ceil() as i64;
-        let last = (high / step).floor() as i64;
-        let ticks = (first..=last).map(|index| rounded(index as f64 * step)).collect();
-        Self { spacing: Spacing::Linear, low, high, ticks, minor: Vec::new() }
+        let ticks = RangedCoordf64::from(low..high).key_points(BoldPoints(most));
+        Self::with_ticks(Spacing::Linear, [low, high], ticks)
+    }
+
+    fn with_ticks(spacing: Spacing, [low, high]: [f64; 2], ticks: Vec<f64>) -> Self {
+        Self { spacing, low, high, ticks, minor: Vec::new() }
     }
 
     /// Where a value lies between the lower end, 0, and the upper one, 1.
     pub fn fraction(&self, value: f64) -> f64 {
-        let scaled = |value: f64| match self.spacing {
-            Spacing::Linear => value,
-            Spacing::Logarithmic => value.ln(),
-        };
-        let (low, high) = (scaled(self.low), scaled(self.high));
-        ((scaled(value) - low) / (high - low)).clamp(0.0, 1.0)
+        const WHOLE: i32 = 1 << 30;
+        f64::from(self.map(&value, (0, WHOLE))) / f64::from(WHOLE)
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    /// What lies beyond an end is drawn there.
+    fn map(&self, value: &f64, pixels: (i32, i32)) -> i32 {
+        let value = value.clamp(self.low, self.high);
+        match self.spacing {
+            Spacing::Linear => RangedCoordf64::from(self.range()).map(&value, pixels),
+            Spacing::Logarithmic => LogCoord::from(self.range().log_scale()).map(&value, pixels),
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { self.minor.clone() } else { self.ticks.clone() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        label(*value)
     }
 }
 
@@ -151,13 +194,6 @@ pub(super) fn label(value: f64) -> String {
 /// Six significant digits: drops the last bits that a multiple of 0.1 carries.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().expect("invariant: a formatted number is a number")
-}
-
-/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
-fn linear_step(least: f64) -> f64 {
-    let power = 10_f64.powf(least.log10().floor());
-    let multiple = [1.0, 2.0, 5.0].into_iter().find(|multiple| multiple * power >= least);
-    multiple.unwrap_or(10.0) * power
 }
 
 /// Ticks at multiples of powers of ten, as many as `most` allows, and grid lines between them.
@@ -222,13 +258,13 @@ mod tests {
     #[test]
     fn equal_ratios_are_equal_distances_where_times_span_a_wide_range() {
         let axis = of_times(&[1.0, 100.0]);
-        assert_relative_eq!(axis.fraction(10.0), 0.5, epsilon = 1e-12);
+        assert_relative_eq!(axis.fraction(10.0), 0.5, epsilon = 1e-6);
     }
 
     #[test]
     fn equal_differences_are_equal_distances_where_they_do_not() {
         let axis = of_times(&[1.0, 4.0]);
-        assert_relative_eq!(axis.fraction(2.0), 2.0 * axis.fraction(1.0), epsilon = 1e-12);
+        assert_relative_eq!(axis.fraction(2.0), 2.0 * axis.fraction(1.0), epsilon = 1e-6);
         assert_relative_eq!(axis.fraction(0.0), 0.0);
     }
 

@@ -1,9 +1,9 @@
 //! The picture of published figures: what the emulated machine shows over what was published.
 
-use super::scene::{Anchor, Bounds, Font, Place, Scene};
-use super::style::{
-    self, Entry, GRID, INK, LABEL, MEASURED, Mark, PREDICTED, SHADE, entry, shortened, stroke,
-};
+use super::axis::Axis;
+use super::chart::{Area, CAPTION, Chart, Drawn, Surround, picture};
+use super::scene::{Anchor, Color, Font, Scene};
+use super::style::{self, INK, LABEL, MEASURED, Mark, PREDICTED, SHADE, entry, shortened};
 use crate::error::{Error, Result};
 use crate::table::records::MachineFigure;
 
@@ -18,9 +18,8 @@ const TICKS: [f64; 9] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0];
 
 const WIDTH: f64 = 1100.0;
 const ROW: f64 = 19.0;
-const FOOT: f64 = 44.0;
-const NAMES: f64 = 470.0;
-const MARGIN: f64 = 60.0;
+const BELOW: f64 = 52.0;
+const NAMES: f64 = 480.0;
 
 /// The ratio of each figure, one row for each; where only a bound was published there is no ratio
 /// to draw.
@@ -43,79 +42,64 @@ pub(super) fn scene(title: &str, rows: &[MachineFigure]) -> Result<Scene> {
             ));
         }
     }
-    let legend = legend();
-    let head = style::head_height(WIDTH, &legend);
-    let bottom = head + ROW * rows.len() as f64;
-    let mut scene = Scene::new(WIDTH, bottom + FOOT, title);
-    style::head(&mut scene, title, &legend);
-    grid(&mut scene, [head, bottom]);
-    for (index, row) in rows.iter().enumerate() {
-        draw_row(&mut scene, row, head + ROW * (index as f64 + 0.5));
-    }
-    Ok(scene)
+    let legend = [
+        entry(Mark::Dot(MEASURED), "independent"),
+        entry(Mark::Diamond(PREDICTED), "a constant of the machine was taken from it"),
+        entry(Mark::Area(SHADE), "within 10 % of what was published"),
+    ];
+    let height = ROW * rows.len() as f64 + BELOW;
+    picture(title, (WIDTH, height), &legend, |area| draw(area, &rows))
 }
 
 fn ratio(row: &MachineFigure) -> f64 {
     row.emulated / row.published
 }
 
-/// What the marks mean.
-fn legend() -> Vec<Entry> {
-    vec![
-        entry(Mark::Dot(MEASURED), "independent"),
-        entry(Mark::Diamond(PREDICTED), "a constant of the machine was taken from it"),
-        entry(Mark::Area(SHADE), "within 10 % of what was published"),
-    ]
+/// Equal ratios are equally far, and 1 is in the middle.
+fn axis() -> Axis {
+    Axis::of_marked_ratios(1.0 / WIDEST_RATIO, WIDEST_RATIO, &TICKS)
 }
 
-/// Band, lines of the grid and their labels.
-fn grid(scene: &mut Scene, [top, bottom]: [f64; 2]) {
-    scene.rectangle(Bounds::new(x(1.0 - BAND), top, x(1.0 + BAND), bottom), SHADE);
-    let label = LABEL.at(Anchor::Middle);
-    for tick in TICKS {
-        let (color, width) = if tick == 1.0 { (INK, 1.2) } else { (GRID, 1.0) };
-        scene.line(vec![[x(tick), top], [x(tick), bottom]], stroke(color, width));
-        scene.text(&tick.to_string(), [x(tick), bottom + 12.0], label);
+fn draw(area: &Area, rows: &[&MachineFigure]) -> Drawn {
+    // Rows hang from the upper end.
+    let count = rows.len() as f64;
+    let around = Surround {
+        x_title: "emulated over published",
+        above: -CAPTION,
+        below: BELOW,
+        left: NAMES,
+        ..Surround::default()
+    };
+    let mut chart = Chart::new(area, [axis(), Axis::of_places(0.0, count)], around)?;
+    chart.rectangle([(1.0 - BAND, count), (1.0 + BAND, 0.0)], SHADE)?;
+    chart.axes("")?;
+    chart.line([(1.0, 0.0), (1.0, count)], INK, 1.2)?;
+    for (index, row) in rows.iter().enumerate() {
+        let y = count - index as f64 - 0.5;
+        let at = chart.at(1.0, y);
+        let name = shortened(&row.what, &LABEL, NAMES - 30.0);
+        let left = chart.data.left - 12.0;
+        chart.sketch(|scene| scene.text(&name, [left, at[1]], LABEL.at(Anchor::End)))?;
+        let ratio = ratio(row);
+        let (mark, color): (fn(Color) -> Mark, Color) = match row.basis.as_str() {
+            "independent" => (Mark::Dot, MEASURED),
+            _ => (Mark::Diamond, PREDICTED),
+        };
+        if (1.0 / WIDEST_RATIO..=WIDEST_RATIO).contains(&ratio) {
+            chart.marks((mark(color), 3.2), 0.0, [(ratio, y)])?;
+        } else {
+            let [edge, y] = chart.at(ratio, y);
+            chart.sketch(|scene| beyond(scene, (ratio, color), [edge, y]))?;
+        }
     }
-    scene.text("emulated over published", [x(1.0), bottom + 31.0], label);
-}
-
-/// The name of a figure and its mark.
-fn draw_row(scene: &mut Scene, row: &MachineFigure, y: f64) {
-    let name = shortened(&row.what, &LABEL, NAMES - 30.0);
-    scene.text(&name, [NAMES - 12.0, y], LABEL.at(Anchor::End));
-    let ratio = ratio(row);
-    if (1.0 / WIDEST_RATIO..=WIDEST_RATIO).contains(&ratio) {
-        mark(row).draw(scene, [x(ratio), y], 3.2);
-    } else {
-        beyond(scene, row, y);
-    }
-}
-
-/// The place of a ratio, by its logarithm.
-fn x(ratio: f64) -> f64 {
-    let (left, right) = (NAMES + 10.0, WIDTH - MARGIN);
-    left + (0.5 + 0.5 * ratio.ln() / WIDEST_RATIO.ln()) * (right - left)
-}
-
-fn is_independent(row: &MachineFigure) -> bool {
-    row.basis == "independent"
-}
-
-fn mark(row: &MachineFigure) -> Mark {
-    if is_independent(row) { Mark::Dot(MEASURED) } else { Mark::Diamond(PREDICTED) }
+    Ok(())
 }
 
 /// An arrow at the edge, with the ratio beside it.
-fn beyond(scene: &mut Scene, row: &MachineFigure, y: f64) {
-    let ratio = ratio(row);
-    let color = if is_independent(row) { MEASURED } else { PREDICTED };
-    let (edge, way) =
-        if ratio > 1.0 { (x(WIDEST_RATIO), 1.0) } else { (x(1.0 / WIDEST_RATIO), -1.0) };
+fn beyond(scene: &mut Scene, (ratio, color): (f64, Color), [edge, y]: [f64; 2]) {
+    let (way, anchor) = if ratio > 1.0 { (1.0, Anchor::End) } else { (-1.0, Anchor::Start) };
     let base = edge - way * 4.0;
-    let corners: Vec<Place> = vec![[edge + way * 5.0, y], [base, y - 5.0], [base, y + 5.0]];
-    scene.polygon(corners, color);
-    let anchor = if way > 0.0 { Anchor::End } else { Anchor::Start };
+    scene.polygon(vec![[edge + way * 5.0, y], [base, y - 5.0], [base, y + 5.0]], color);
     let font = Font { color, ..LABEL }.at(anchor);
     style::text_on_white(scene, &format!("{ratio:.2}"), [base - way * 5.0, y], font);
 }
@@ -168,8 +152,9 @@ mod tests {
 
     #[test]
     fn equal_ratios_are_equally_far_and_one_is_in_the_middle() {
-        approx::assert_relative_eq!(x(1.0) - x(0.5), x(2.0) - x(1.0), epsilon = 1e-9);
-        approx::assert_relative_eq!(x(1.25) - x(1.0), x(1.0) - x(0.8), epsilon = 1e-9);
+        let x = |ratio: f64| axis().fraction(ratio);
+        approx::assert_relative_eq!(x(1.0), 0.5, epsilon = 1e-6);
+        approx::assert_relative_eq!(x(1.25) - x(1.0), x(1.0) - x(0.8), epsilon = 1e-6);
     }
 
     #[test]
@@ -188,21 +173,5 @@ mod tests {
             );
         }
         assert!(draw(&Picture { title: "title", kind: Kind::Machine(&[]) }, Format::Svg).is_err());
-    }
-
-    #[cfg(feature = "png")]
-    #[test]
-    fn a_png_has_two_pixels_for_each_unit() {
-        let rows = [figure("one", 10.0, "independent")];
-        let bytes =
-            draw(&Picture { title: "title", kind: Kind::Machine(&rows) }, Format::Png).unwrap();
-        let header: [u8; 8] = bytes[16..24].try_into().unwrap();
-        let [width, height] = [0, 4].map(|at| {
-            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        });
-        assert_eq!(
-            (width, height),
-            (2 * WIDTH as u32, 2 * scene("title", &rows).unwrap().height as u32)
-        );
     }
 }

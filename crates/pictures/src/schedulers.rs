@@ -2,12 +2,12 @@
 //! neither varies.
 
 use super::axis::{Axis, label};
+use super::chart::{self, Area, BELOW, CAPTION, Chart, Surround, picture};
 use super::curves::{self, Drawn, NARROW};
-use super::frame::{BELOW, Frame, Surround};
-use super::scene::{Anchor, Bounds, Scene};
+use super::measure::Unit;
+use super::scene::{Anchor, Scene};
 use super::style::{self, BLUE, LABEL, shortened};
 use super::times::checked;
-use super::unit::Unit;
 use crate::error::{Error, Result};
 use crate::table::records::Scheduled;
 
@@ -35,9 +35,9 @@ const NAMES: f64 = 170.0;
 pub(super) fn scene(title: &str, rows: &[Scheduled], quantity: Quantity) -> Result<Scene> {
     let points = Points::new(rows, quantity)?;
     if points.panels.iter().all(|panel| panel.series.iter().all(|it| it.len() < 2)) {
-        return Ok(points.bars(title));
+        return points.bars(title);
     }
-    Ok(points.curves(title))
+    points.curves(title)
 }
 
 /// What is drawn, by panels.
@@ -185,7 +185,7 @@ impl<'a> Points<'a> {
         panel.caption.clone()
     }
 
-    fn curves(&self, title: &str) -> Scene {
+    fn curves(&self, title: &str) -> Result<Scene> {
         let captions: Vec<String> = self.panels.iter().map(|panel| self.caption(panel)).collect();
         let panels = self.panels.iter().zip(&captions).map(|(panel, caption)| Drawn {
             caption,
@@ -193,50 +193,50 @@ impl<'a> Points<'a> {
             y: self.axis(),
             series: &panel.series,
         });
-        curves::draw(title, &self.names, self.x_title, panels.collect())
+        curves::draw(title, &self.names, self.x_title, &panels.collect::<Vec<_>>())
     }
 
     /// A bar for each scheduler; where there is a single run of each.
-    fn bars(&self, title: &str) -> Scene {
-        let height = 28.0 + BAR * self.names.len() as f64 + BELOW;
-        let height = height * self.panels.len() as f64;
-        let (mut scene, area) = super::begun(title, (NARROW, height), &[]);
-        let height = area.height() / self.panels.len() as f64;
-        for (index, panel) in self.panels.iter().enumerate() {
-            let top = area.top + height * index as f64;
-            let bounds = Bounds { top, bottom: top + height, ..area };
-            self.panel_of_bars(&mut scene, bounds, panel);
-        }
-        scene
+    fn bars(&self, title: &str) -> Result<Scene> {
+        let height = CAPTION + BAR * self.names.len() as f64 + BELOW;
+        picture(title, (NARROW, height * self.panels.len() as f64), &[], |area| {
+            let areas = chart::panels(area, self.panels.len(), 1);
+            areas
+                .iter()
+                .zip(&self.panels)
+                .try_for_each(|(area, panel)| self.panel_of_bars(area, panel))
+        })
     }
 
-    fn panel_of_bars(&self, scene: &mut Scene, bounds: Bounds, panel: &Panel) {
+    fn panel_of_bars(&self, area: &Area, panel: &Panel) -> chart::Drawn {
         let count = panel.series.iter().flatten().map(|point| point.0).max().unwrap_or(0);
-        let surround = Surround {
-            caption: &format!("{}, {}", panel.caption, counted(count, self.x_title)),
-            x_title: &self.y_title,
-            y_title: "",
-            above: 0.0,
-            below: BELOW,
-        };
+        let caption = &format!("{}, {}", panel.caption, counted(count, self.x_title));
+        let around =
+            Surround { caption, x_title: &self.y_title, left: NAMES, ..Surround::default() };
         let most = self.values().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-        let left = bounds.left + NAMES - style::LEFT_AXIS;
-        // Room for the value at the end of the longest.
-        let x = Axis::of_window(0.0, 1.15 * most);
-        let y = Axis::of_places(0.0, 1.0);
-        let frame = Frame::draw(scene, Bounds { left, ..bounds }, x, y, &surround);
-        let end = LABEL.at(Anchor::End);
+        // Room for the value at the end of the longest; bars hang from the upper end.
+        let (x, y) =
+            (Axis::of_window(0.0, 1.15 * most), Axis::of_places(0.0, self.names.len() as f64));
+        let mut chart = Chart::new(area, [x, y], around)?;
+        chart.axes("")?;
         for (index, (name, points)) in self.names.iter().zip(&panel.series).enumerate() {
-            let middle = frame.data.top + BAR * (index as f64 + 0.5);
+            let middle = self.names.len() as f64 - index as f64 - 0.5;
+            let value = points.first().map(|it| it.1);
+            if let Some(value) = value {
+                chart.rectangle([(0.0, middle + 0.32), (value, middle - 0.32)], BLUE)?;
+            }
             let words = shortened(name, &LABEL, NAMES - 24.0);
-            scene.text(&words, [frame.data.left - 8.0, middle], end);
-            let Some(&(_, value)) = points.first() else { continue };
-            let (top, bottom) = (middle - 0.32 * BAR, middle + 0.32 * BAR);
-            let right = frame.x_at(value);
-            scene.rectangle(Bounds::new(frame.data.left, top, right, bottom), BLUE);
-            let value = label(format!("{value:.3e}").parse().unwrap_or(value));
-            style::text_on_white(scene, &value, [right + 6.0, middle], LABEL);
+            let [left, y] = chart.at(0.0, middle);
+            chart.sketch(|scene| {
+                scene.text(&words, [left - 8.0, y], LABEL.at(Anchor::End));
+                if let Some(value) = value {
+                    let words = label(format!("{value:.3e}").parse().unwrap_or(value));
+                    let right = chart.at(value, middle)[0];
+                    style::text_on_white(scene, &words, [right + 6.0, y], LABEL);
+                }
+            })?;
         }
+        Ok(())
     }
 }
 

@@ -1,22 +1,18 @@
 //! A picture as Scalable Vector Graphics.
-//!
-//! Plotters can write SVG too; it does so at whole numbers, each element on its own and without a title
-//! that a screen reader could say. The five larger pictures of a study were 1.2 to 2.8 times as long
-//! (51 to 118 kB), in the same time.
 
 use std::fmt::Write as _;
 
-use super::font::FONT;
-use super::scene::{Anchor, Color, Direction, Font, Item, Place, Scene, baseline};
+use super::scene::{Anchor, Bounds, Color, Direction, FONT, Font, Item, Place, Scene};
 
 /// The picture as text. Neighbours that look alike share one element.
-pub(super) fn encode(scene: &Scene) -> Vec<u8> {
+pub(super) fn encode(scene: &Scene) -> String {
     let (width, height) = (scene.width, scene.height);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FONT}\">\n\
+         viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FONT}\"{}>\n\
          <title>{}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
+        spots(scene),
         escaped(&scene.title)
     );
     let mut open = None;
@@ -32,7 +28,20 @@ pub(super) fn encode(scene: &Scene) -> Vec<u8> {
     }
     svg.push_str(open.map_or("", Look::end));
     svg.push_str("</svg>\n");
-    svg.into_bytes()
+    svg
+}
+
+/// What a page that answers to a pointer needs: `x y|words` of points, of cells `x y width height|words`.
+fn spots(scene: &Scene) -> String {
+    let tenths = |value: f64| (value * 10.0).round() / 10.0;
+    let written = |(bounds, words): &(Bounds, String)| {
+        let Bounds { left, top, .. } = bounds;
+        let [x, y, width, height] = [*left, *top, bounds.width(), bounds.height()].map(tenths);
+        let size = if width > 0.0 { format!(" {width} {height}") } else { String::new() };
+        format!("{x} {y}{size}|{}", escaped(words).replace('"', "&quot;"))
+    };
+    let all: Vec<String> = scene.spots.iter().map(written).collect();
+    if all.is_empty() { String::new() } else { format!(" data-spots=\"{}\"", all.join(";")) }
 }
 
 /// What the items of one element have in common.
@@ -112,9 +121,9 @@ fn write_item(svg: &mut String, item: &Item) -> std::fmt::Result {
         }
         Item::Text { words, at: [x, y], font } => {
             let (turned, [x, y]) = match font.direction {
-                Direction::Right => ("", [*x, y + baseline(font)]),
+                Direction::Right => ("", [*x, y + font.baseline()]),
                 // Turned about the origin, what was the place (x, y) is (-y, x).
-                Direction::Up => (" transform=\"rotate(-90)\"", [-y, x + baseline(font)]),
+                Direction::Up => (" transform=\"rotate(-90)\"", [-y, x + font.baseline()]),
             };
             let (x, y) = (number(x), number(y));
             write!(svg, "<text x=\"{x}\" y=\"{y}\"{turned}>{}</text>", escaped(words))

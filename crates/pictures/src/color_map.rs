@@ -1,8 +1,10 @@
 //! Colours for numbers: a sequence that gets lighter evenly, which colour-blind readers and grey
-//! prints can follow.
+//! prints can follow; and their key beside a map.
 
-use super::scene::Color;
-use super::style::WHITE;
+use super::axis::{Axis, label};
+use super::measure::Better;
+use super::scene::{Anchor, Bounds, Color, Scene};
+use super::style::{INK, LABEL, TEXT, WHITE, stroke};
 
 /// Nine colours of viridis (Smith and van der Walt 2015, released as CC0), evenly spaced; between
 /// them it is straight to within what an eye can see.
@@ -51,6 +53,35 @@ fn luminance(Color(red, green, blue): Color) -> f64 {
 pub(super) fn ink_on(ground: Color) -> Color {
     // The contrasts (1 + 0.05)/(L + 0.05) and (L + 0.05)/0.05 are equal where L is 0.179.
     if luminance(ground) < 0.179 { WHITE } else { Color(0, 0, 0) }
+}
+
+/// The colour of a step from small to large numbers: what is better is light.
+pub(super) fn shade(step: usize, better: Better) -> usize {
+    match better {
+        Better::Smaller => STEPS - 1 - step,
+        Better::Larger => step,
+    }
+}
+
+/// The colours with their numbers, the small ones at the bottom.
+pub(super) fn color_bar(
+    scene: &mut Scene,
+    bar: Bounds,
+    (shades, better): (&Axis, Better),
+    title: &str,
+) {
+    let height = bar.height() / STEPS as f64;
+    for step in 0..STEPS {
+        let [top, bottom] = [step + 1, step].map(|part| bar.bottom - height * part as f64);
+        let bounds = Bounds::new(bar.left, top, bar.right, bottom);
+        scene.rectangle(bounds, color(shade(step, better)));
+    }
+    for &tick in &shades.ticks {
+        let y = bar.bottom - shades.fraction(tick) * bar.height();
+        scene.line(vec![[bar.right, y], [bar.right + 4.0, y]], stroke(INK, 1.0));
+        scene.text(&label(tick), [bar.right + 8.0, y], LABEL);
+    }
+    scene.text(title, [bar.left - 14.0, bar.middle()[1]], TEXT.at(Anchor::Middle).upwards());
 }
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
-//! The micro-benchmarks beside the parameters that were fitted to them, as data: what the picture
-//! draws, and what a page may draw of its own.
+//! The micro-benchmarks beside the parameters that were fitted to them, a panel for each.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::unit::{Unit, time};
+use super::axis::{Axis, label, three_digits};
+use super::chart::{self, Area, Chart, Drawn, Surround, picture};
+use super::measure::{Unit, time_in_words as time};
+use super::scene::Scene;
+use super::style::{BLUE, DOT, Entry, LABEL, MEASURED, Mark, SKY, entry, shortened};
+use crate::error::{Error, Result};
 use crate::models::Parameters;
 use crate::models::parameters::{Estimate, OverM};
 use crate::table::MicroBenchmarks;
 use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload};
 
 /// One measurement and what was fitted to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// What was measured.
     pub title: String,
@@ -33,8 +35,7 @@ pub struct Panel {
 }
 
 /// How an axis is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equally far.
     Linear,
@@ -42,9 +43,8 @@ pub enum Scale {
     Log,
 }
 
-/// A point of a fitted line, in the units of the labels; in JSON `[x, y, low, high]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "(f64, f64, Option<f64>, Option<f64>)")]
+/// A point of a fitted line, in the units of the labels.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitPoint {
     /// Where it is.
     pub x: f64,
@@ -52,12 +52,6 @@ pub struct FitPoint {
     pub y: f64,
     /// The 95 % interval of the value, where that is known: its lower and its upper end.
     pub interval: Option<(f64, f64)>,
-}
-
-impl From<FitPoint> for (f64, f64, Option<f64>, Option<f64>) {
-    fn from(point: FitPoint) -> Self {
-        (point.x, point.y, point.interval.map(|it| it.0), point.interval.map(|it| it.1))
-    }
 }
 
 /// A panel for each table with rows that can be shown, in the order of the equation's terms; for
@@ -277,6 +271,101 @@ fn distinct(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     points
 }
 
+/// Width of a picture, and height of a row of panels.
+const WIDTH: f64 = 1200.0;
+const ROW: f64 = 380.0;
+
+/// Panels beside one another.
+const IN_A_ROW: usize = 3;
+
+/// The picture of all panels.
+pub(super) fn scene(title: &str, panels: &[Panel]) -> Result<Scene> {
+    if panels.is_empty() {
+        return Err(Error::TooLittleData {
+            file: "micro-benchmarks".into(),
+            found: "no table with rows".into(),
+            advice: "measure at least one, or write them with mmgp bench".into(),
+        });
+    }
+    // As wide as three, however many there are.
+    let places = panels.len().next_multiple_of(IN_A_ROW);
+    let height = ROW * (places / IN_A_ROW) as f64;
+    picture(title, (WIDTH, height), &legend(panels), |area| {
+        let areas = chart::panels(area, places, IN_A_ROW);
+        areas.iter().zip(panels).try_for_each(|(area, panel)| draw_panel(area, panel))
+    })
+}
+
+/// Entries of the legend.
+fn legend(panels: &[Panel]) -> Vec<Entry> {
+    let mut entries = vec![entry(Mark::Dot(MEASURED), "measured")];
+    let mut fits = panels.iter().flat_map(|panel| &panel.fit);
+    if fits.clone().next().is_some() {
+        entries.push(entry(Mark::Line(BLUE), "by the parameters"));
+    }
+    if fits.any(|point| point.interval.is_some()) {
+        entries.push(entry(Mark::Interval(SKY), "their 95 % interval"));
+    }
+    entries
+}
+
+fn draw_panel(area: &Area, panel: &Panel) -> Drawn {
+    let [points, fit] = can_be_drawn(panel);
+    let xs = points.iter().chain(&fit).map(|point| point.x);
+    let ends = |point: &FitPoint| point.interval.map(|(low, high)| [low, high]);
+    let ys = points
+        .iter()
+        .chain(&fit)
+        .flat_map(|point| [point.y].into_iter().chain(ends(point).into_iter().flatten()));
+    let x = match panel.x_scale {
+        Scale::Linear => {
+            let mut counts: Vec<u32> = xs.clone().map(|x| x as u32).collect();
+            counts.sort_unstable();
+            Axis::of_counts(&counts)
+        }
+        Scale::Log => Axis::of_ratios(xs),
+    };
+    let y = match panel.y_scale {
+        Scale::Linear => Axis::of_times(ys.clone().chain([0.0])),
+        Scale::Log => Axis::of_ratios(ys),
+    };
+    let (caption, x_title) = (&*panel.title, &*panel.x_label);
+    let around = Surround { caption, x_title, above: 20.0, ..Surround::default() };
+    let mut chart = Chart::new(area, [x, y], around)?;
+    chart.axes(&panel.y_label)?;
+    let words = shortened(&panel.fit_label, &LABEL, chart.data.width() + 16.0);
+    chart.sketch(|scene| scene.text(&words, [chart.data.left, chart.data.top - 13.0], LABEL))?;
+    for point in &fit {
+        if let Some(ends) = point.interval {
+            chart.interval(point.x, ends, 0.0)?;
+        }
+    }
+    chart.line(fit.iter().map(|point| (point.x, point.y)), BLUE, 1.6)?;
+    let measured = points.iter().map(|point| (point.x, point.y));
+    chart.marks((Mark::Dot(MEASURED), 0.7 * DOT), 0.0, measured)?;
+    chart.spots(points.iter().map(|&FitPoint { x, y, .. }| {
+        let words = format!("{}: {}, at {}", panel.y_label, three_digits(y), label(x));
+        (words, chart.at(x, y))
+    }))
+}
+
+/// The points, and those of the line: finite, and above 0 on logarithmic axes.
+fn can_be_drawn(panel: &Panel) -> [Vec<FitPoint>; 2] {
+    let fits = |scale: Scale, value: f64| match scale {
+        Scale::Linear => value.is_finite() && value >= 0.0,
+        Scale::Log => value.is_finite() && value > 0.0,
+    };
+    let is_drawn = |point: &FitPoint| fits(panel.x_scale, point.x) && fits(panel.y_scale, point.y);
+    let drawn = |point: FitPoint| {
+        let is_sane =
+            |(low, high): &(f64, f64)| fits(panel.y_scale, *low) && fits(panel.y_scale, *high);
+        FitPoint { interval: point.interval.filter(is_sane), ..point }
+    };
+    let points = panel.points.iter().map(|&[x, y]| FitPoint { x, y, interval: None });
+    let points = points.filter(is_drawn).collect();
+    [points, panel.fit.iter().copied().filter(is_drawn).map(drawn).collect()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,19 +464,5 @@ mod tests {
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["allreduce of 8 bytes, O_COL", "barrier of 8 bytes, O_COL"]);
         assert_eq!(panels[0].points, [[2.0, 500.0]]);
-    }
-
-    #[test]
-    fn a_page_gets_intervals_as_two_numbers_or_two_nulls() {
-        let point = FitPoint { x: 1.0, y: 2.0, interval: Some((1.5, 2.5)) };
-        let json = |point: FitPoint| serde_json::to_string(&point).expect("JSON");
-        assert_eq!(json(point), "[1.0,2.0,1.5,2.5]");
-        assert_eq!(json(FitPoint { interval: None, ..point }), "[1.0,2.0,null,null]");
-        let rows = vec![MemoryStream { accelerators: 2, bytes: 1000, repetition: 1, time_s: 1e-6 }];
-        let tables = MicroBenchmarks { memory: rows, ..MicroBenchmarks::default() };
-        let json = serde_json::to_value(panels(&tables, &parameters())).expect("JSON");
-        assert_eq!(json[0]["x_scale"], "linear");
-        assert_eq!(json[0]["points"], serde_json::json!([[2.0, 2.0]]));
-        assert_eq!(json[0]["fit"], serde_json::json!([]));
     }
 }

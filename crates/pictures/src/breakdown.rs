@@ -5,15 +5,15 @@
 //! fast configurations can be read as well as slow ones; the times themselves stand above.
 
 use super::axis::Axis;
-use super::frame::{Frame, Surround};
-use super::over_all::{BELOW, Columns, X_TITLE};
-use super::scene::{Anchor, Bounds, Color, Scene};
+use super::chart::{Area, Chart, Drawn, Surround, picture, sketch};
+use super::columns::{BELOW, Columns, X_TITLE};
+use super::measure::time_in_words;
+use super::scene::{Anchor, Bounds, Color, Scene, px};
 use super::style::{
     BLUE, GREEN, GREY, INDENT, INK, LABEL, Mark, ORANGE, PURPLE, RIGHT_MARGIN, SKY, TEXT,
     VERMILLION, YELLOW, shortened, stroke,
 };
 use super::times::checked;
-use super::unit;
 use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::models::Parameters;
@@ -93,10 +93,6 @@ pub(super) fn scene(title: &str, parameters: &Parameters, splits: &[Split]) -> R
         format!("{by_m}, {} of {all}", columns.len())
     };
     let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
-    let head = 44.0 + LEGEND_ROW * (LEGEND.len() as f64 + 1.0) + 14.0;
-    let mut scene = Scene::new(WIDTH, head + PANEL, title);
-    super::style::head(&mut scene, title, &[]);
-    legend(&mut scene, if is_refined { Models::Both } else { Models::Equation11 });
     let order = match (is_refined, splits.is_empty()) {
         (false, false) => "equation 11, measured",
         (true, false) => "equation 11, refined model, measured",
@@ -104,9 +100,13 @@ pub(super) fn scene(title: &str, parameters: &Parameters, splits: &[Split]) -> R
         (true, true) => "equation 11, refined model",
     };
     let caption = format!("(m, p): {shown}; bars from left to right: {order}");
-    let panel = Bounds::new(0.0, head, WIDTH, head + PANEL);
-    draw(&mut scene, panel, &columns, (&caption, splits.is_empty()));
-    Ok(scene)
+    let models = if is_refined { Models::Both } else { Models::Equation11 };
+    let head = LEGEND_ROW * (LEGEND.len() as f64 + 1.0) + 2.0;
+    picture(title, (WIDTH, head + PANEL), &[], |area| {
+        sketch(area, |scene| legend(scene, models))?;
+        let (_, panel) = area.split_vertically(px(head));
+        draw(&panel, &columns, (&caption, splits.is_empty()))
+    })
 }
 
 /// Keeps the fastest of each m; of too many, those at powers of two, half-way between and the
@@ -237,9 +237,8 @@ fn legend(scene: &mut Scene, models: Models) {
     scene.line(vec![[INDENT, under], [scene.width - RIGHT_MARGIN, under]], stroke(GREY, 0.5));
 }
 
-fn draw(scene: &mut Scene, panel: Bounds, columns: &[Column], (caption, predicted): (&str, bool)) {
-    let configurations: Vec<(u32, u32)> = columns.iter().map(|it| (it.m, it.p)).collect();
-    let places = Columns::new(&configurations);
+fn draw(panel: &Area, columns: &[Column], (caption, predicted): (&str, bool)) -> Drawn {
+    let places = Columns::new(columns.iter().map(|it| (it.m, it.p)).collect());
     let total = |bar: &Vec<(f64, Color)>| bar.iter().map(|(part, _)| part).sum::<f64>();
     let percent = |column: &Column, time: f64| 100.0 * time / column.whole;
     let largest = columns.iter().flat_map(|column| {
@@ -249,58 +248,59 @@ fn draw(scene: &mut Scene, panel: Bounds, columns: &[Column], (caption, predicte
     let y_title =
         if predicted { "part of the predicted time [%]" } else { "part of the measured time [%]" };
     // The times are read upwards.
-    let widths = columns.iter().map(|column| LABEL.width(&unit::time(column.whole)));
+    let widths = columns.iter().map(|column| LABEL.width(&time_in_words(column.whole)));
     let above = widths.fold(0.0, f64::max) + 8.0;
-    let surround = Surround { caption, x_title: X_TITLE, y_title, above, below: BELOW };
-    let frame = Frame::draw(scene, panel, places.axis(), y, &surround);
-    places.labels(scene, &frame);
-    let width = places.width(&frame);
-    let mut bars: Vec<(Bounds, Color)> = Vec::new();
-    for (index, column) in columns.iter().enumerate() {
-        let bar_width = 0.86 * width / column.bars.len() as f64;
-        let first = places.x(index, &frame) - 0.43 * width;
+    let around = Surround { caption, x_title: X_TITLE, above, below: BELOW, ..Surround::default() };
+    let mut chart = Chart::new(panel, [places.axis(), y], around)?;
+    chart.axes(y_title)?;
+    places.labels(&chart)?;
+    let units = places.width(&chart);
+    let mut bars: Vec<([(f64, f64); 2], Color)> = Vec::new();
+    for (place, column) in places.places.iter().zip(columns) {
+        let width = 0.86 / column.bars.len() as f64;
+        // A hair between bars that are wide enough.
+        let gap = if width * units > 3.0 { 0.4 / units } else { 0.0 };
         for (number, bar) in column.bars.iter().enumerate() {
-            let left = first + bar_width * number as f64;
-            // A hair between bars that are wide enough.
-            let gap = if bar_width > 3.0 { 0.4 } else { 0.0 };
+            let left = place - 0.43 + width * number as f64;
             let mut below = 0.0;
-            for (part, color) in bar {
+            for (part, color) in bar.iter().filter(|(part, _)| *part > 0.0) {
                 let above = below + part;
-                let [top, bottom] = [above, below].map(|time| frame.y_at(percent(column, time)));
-                let bounds = Bounds::new(left + gap, top, left + bar_width - gap, bottom);
-                if bottom - top > 0.02 {
-                    bars.push((bounds, *color));
-                }
+                let [top, bottom] = [above, below].map(|time| percent(column, time));
+                bars.push(([(left + gap, top), (left + width - gap, bottom)], *color));
                 below = above;
             }
         }
     }
     // Those of a colour together, which makes the file small; none lies on another.
     bars.sort_by_key(|(_, Color(red, green, blue))| (*red, *green, *blue));
-    for (bounds, color) in bars {
-        scene.rectangle(bounds, color);
+    for (corners, color) in bars {
+        chart.rectangle(corners, color)?;
     }
     if !predicted {
-        let whole = frame.y_at(100.0);
-        let line = vec![[frame.data.left, whole], [frame.data.right, whole]];
-        scene.line(line, stroke(INK, 0.8));
+        chart.across(100.0, INK, 0.8)?;
     }
-    times(scene, &frame, columns, &places);
+    for (place, column) in places.places.iter().zip(columns) {
+        let [left, right] = [-0.5, 0.5].map(|half| chart.at(place + half, 0.0)[0]);
+        let cell = Bounds::new(left, chart.data.top, right, chart.data.bottom);
+        let words = format!("({}, {})", column.m, column.p);
+        chart.sketch(|scene| scene.spots.push((cell, words.clone())))?;
+    }
+    times(&chart, columns, &places)
 }
 
 /// Bars that are longer are cut: a model so wrong would flatten all others.
 const MOST_PERCENT: f64 = 400.0;
 
 /// The time of each configuration, read upwards, as far as there is room.
-fn times(scene: &mut Scene, frame: &Frame, columns: &[Column], places: &Columns<'_>) {
+fn times(chart: &Chart<'_>, columns: &[Column], places: &Columns) -> Drawn {
     let mut free_from = f64::NEG_INFINITY;
     for (index, column) in columns.iter().enumerate() {
-        let x = places.x(index, frame);
-        if x - 6.0 < free_from {
-            continue;
+        let x = places.x(index, chart);
+        if x - 6.0 >= free_from {
+            free_from = x + 6.0;
+            let (words, at) = (time_in_words(column.whole), [x, chart.data.top - 4.0]);
+            chart.sketch(|scene| scene.text(&words, at, LABEL.at(Anchor::Start).upwards()))?;
         }
-        free_from = x + 6.0;
-        let words = unit::time(column.whole);
-        scene.text(&words, [x, frame.data.top - 4.0], LABEL.at(Anchor::Start).upwards());
     }
+    Ok(())
 }

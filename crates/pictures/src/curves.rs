@@ -1,10 +1,10 @@
 //! Curves over counts, in panels beside one another: a colour and a mark for each name.
 
-use super::axis::Axis;
-use super::frame::{BELOW, Frame, Surround};
-use super::scene::{Bounds, Color, Scene};
-use super::style::{self, BLUE, Entry, GREEN, INK, Mark, ORANGE, PURPLE, SKY, VERMILLION, stroke};
-use super::unit::Unit;
+use super::axis::{Axis, three_digits};
+use super::chart::{self, Area, Chart, Surround, picture};
+use super::measure::Unit;
+use super::scene::{Color, Scene};
+use super::style::{self, BLUE, Entry, GREEN, INK, Mark, ORANGE, PURPLE, SKY, VERMILLION};
 use crate::error::{Error, Result};
 
 /// Curves to be drawn.
@@ -69,7 +69,7 @@ pub(super) fn scene(title: &str, curves: &Curves) -> Result<Scene> {
         series: &panel.series,
     });
     let names: Vec<&str> = curves.names.iter().map(String::as_str).collect();
-    Ok(draw(title, &names, &curves.x_title, drawn.collect()))
+    draw(title, &names, &curves.x_title, &drawn.collect::<Vec<_>>())
 }
 
 /// A panel in the unit of its values, and what its axis is called.
@@ -88,18 +88,21 @@ fn in_units(panel: &CurvePanel) -> (String, CurvePanel) {
 }
 
 /// Draws panels, at least one, whose series belong to these names.
-pub(super) fn draw(title: &str, names: &[&str], x_title: &str, panels: Vec<Drawn<'_>>) -> Scene {
-    let beside = panels.len().min(IN_A_ROW);
-    let width = if beside == 1 { NARROW } else { WIDE };
-    let height = HEIGHT * panels.len().div_ceil(beside) as f64;
-    let (mut scene, area) = super::begun(title, (width, height), &legend(names));
-    let width = area.width() / beside as f64;
-    for (index, panel) in panels.into_iter().enumerate() {
-        let left = area.left + width * (index % beside) as f64;
-        let top = area.top + HEIGHT * (index / beside) as f64;
-        draw_panel(&mut scene, Bounds::new(left, top, left + width, top + HEIGHT), x_title, panel);
-    }
-    scene
+pub(super) fn draw(
+    title: &str,
+    names: &[&str],
+    x_title: &str,
+    panels: &[Drawn<'_>],
+) -> Result<Scene> {
+    let width = if panels.len() == 1 { NARROW } else { WIDE };
+    let height = HEIGHT * panels.len().div_ceil(IN_A_ROW) as f64;
+    picture(title, (width, height), &legend(names), |area| {
+        let areas = chart::panels(area, panels.len(), IN_A_ROW);
+        areas
+            .iter()
+            .zip(panels)
+            .try_for_each(|(area, panel)| draw_panel(area, names, x_title, panel))
+    })
 }
 
 fn legend(names: &[&str]) -> Vec<Entry> {
@@ -110,26 +113,30 @@ fn legend(names: &[&str]) -> Vec<Entry> {
     names.iter().enumerate().map(entry).collect()
 }
 
-fn draw_panel(scene: &mut Scene, bounds: Bounds, x_title: &str, panel: Drawn<'_>) {
+fn draw_panel(area: &Area, names: &[&str], x_title: &str, panel: &Drawn<'_>) -> chart::Drawn {
     let Drawn { caption, y_title, y, series } = panel;
     let mut counts: Vec<u32> = series.iter().flatten().map(|point| point.0).collect();
     counts.sort_unstable();
     counts.dedup();
-    let surround = Surround { caption, x_title, y_title, above: 0.0, below: BELOW };
     let are_doublings = counts.len() > 3 && counts.iter().all(|it| it.is_power_of_two());
     let x = match are_doublings {
         true => Axis::of_doublings(&counts),
         false => Axis::of_counts(&counts),
     };
-    let frame = Frame::draw(scene, bounds, x, y, &surround);
-    let radius = style::dot_radius(frame.data.width() / counts.len().max(1) as f64);
+    let around = Surround { caption, x_title, ..Surround::default() };
+    let mut chart = Chart::new(area, [x, y.clone()], around)?;
+    chart.axes(y_title)?;
+    let radius = style::dot_radius(chart.data.width() / counts.len().max(1) as f64);
     // The first lie above the others.
     for (index, points) in series.iter().enumerate().rev() {
         let color = COLORS[index % COLORS.len()];
-        let places = points.iter().map(|&(count, value)| frame.at(f64::from(count), value));
-        scene.line(places.clone().collect(), stroke(color, 1.6));
-        for place in places {
-            MARKS[index % MARKS.len()](color).draw(scene, place, radius);
-        }
+        let points = points.iter().map(|&(count, value)| (f64::from(count), value));
+        chart.line(points.clone(), color, 1.6)?;
+        chart.marks((MARKS[index % MARKS.len()](color), radius), 0.0, points.clone())?;
+        chart.spots(points.map(|(count, value)| {
+            let words = format!("{}: {}, at {count}", names[index], three_digits(value));
+            (words, chart.at(count, value))
+        }))?;
     }
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! What is the same in every picture: colours, text, marks, title and legend.
+//!
+//! Plotters would stack a legend in a box upon the data; ours stands in rows above them.
 
-use super::scene::{Anchor, Bounds, Color, Font, Place, Scene, Stroke};
+use super::scene::{Bounds, Color, Font, Place, Scene, Stroke};
 
 // The palette of Okabe and Ito (https://jfly.uni-koeln.de/color/), which every form of colour vision
 // can tell apart. Marks differ in shape as well, for prints in grey.
@@ -212,10 +214,4 @@ pub(super) fn text_on_white(scene: &mut Scene, words: &str, at: Place, font: Fon
     let Bounds { left, top, right, bottom } = bounds;
     scene.rectangle(Bounds::new(left - 2.0, top - 2.5, right + 2.0, bottom + 2.5), WHITE);
     scene.text(words, at, font);
-}
-
-/// A text in the middle of an area where data would stand.
-pub(super) fn instead_of_data(scene: &mut Scene, area: &Bounds, words: &str) {
-    let words = shortened(words, &TEXT, area.width() - 16.0);
-    text_on_white(scene, &words, area.middle(), TEXT.at(Anchor::Middle));
 }

@@ -1,24 +1,38 @@
-//! A run as it went: a row for each process, hardware thread and accelerator.
+//! A run as it went: a row for each process, hardware thread and accelerator; and the same part of
+//! several runs, with the same rows.
 
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
-use super::frame::{BELOW, Frame, Surround};
-use super::scene::{Anchor, Bounds, Color, Font, Scene};
+use super::chart::{self, Area, BELOW, CAPTION, Drawn, Surround, picture};
+use super::measure::Unit;
+use super::scene::{Anchor, Color, Font, Scene};
 use super::style::{
-    self, BLUE, Entry, GREEN, GREY, LABEL, Mark, ORANGE, PURPLE, SKY, VERMILLION, YELLOW, entry,
+    BLUE, Entry, GREEN, GREY, INK, LABEL, Mark, ORANGE, PURPLE, SKY, VERMILLION, YELLOW, entry,
     shortened,
 };
-use super::unit::Unit;
 use crate::error::{Error, Result};
 use crate::table::trace::{Span, Trace, Track};
 
-/// Size of a picture without its rows.
-pub(super) const WIDTH: f64 = 1200.0;
-const ROW: f64 = 20.0;
+/// Width of a picture.
+const WIDTH: f64 = 1200.0;
 
-/// Space for the names of rows.
-const NAMES: f64 = 150.0;
+/// How the rows of a chart look.
+#[derive(Clone, Copy)]
+struct Rows {
+    /// Height of a row.
+    height: f64,
+    /// Space for their names.
+    names: f64,
+    font: Font,
+}
+
+/// Rows of one run, and of several: there are many then.
+const OF_ONE: Rows = Rows { height: 20.0, names: 150.0, font: LABEL };
+const OF_MANY: Rows = Rows { height: 12.0, names: 138.0, font: Font::new(10.0, INK) };
+
+/// Charts beside one another, where there is more than one.
+const IN_A_ROW: usize = 2;
 
 /// Off-loads that the window shows where nobody says which: enough for a pattern, few enough to
 /// tell its parts.
@@ -54,22 +68,83 @@ pub struct Window {
 /// The picture of a trace. Where the window is open, it shows twelve off-loads from the middle of
 /// them all; a trace without off-loads is shown as a whole.
 pub(super) fn scene(title: &str, trace: &Trace, window: Window) -> Result<Scene> {
-    let tracks = shown(trace);
-    let window = closed(trace, &tracks, window)?;
-    let legend = legend(trace, &tracks);
-    let head = style::head_height(WIDTH, &legend);
-    let height = head + 28.0 + ROW * tracks.len() as f64 + BELOW;
-    let mut scene = Scene::new(WIDTH, height, title);
-    style::head(&mut scene, title, &legend);
-    let area = Bounds::new(0.0, head, WIDTH, height);
-    let rows = tracks.iter().map(|track| (track.name.as_str(), Some(*track))).collect();
-    let chart = Chart { caption: "", trace, rows, row: ROW, names: (NAMES, LABEL) };
-    draw(&mut scene, area, &chart, window);
-    Ok(scene)
+    charts(title, [("", trace)].into_iter(), window, OF_ONE)
+}
+
+/// The picture of several traces with their names; what is open of the window follows from the first.
+pub(super) fn scene_of_several(
+    title: &str,
+    traces: &[(String, Trace)],
+    window: Window,
+) -> Result<Scene> {
+    charts(title, traces.iter().map(|(name, trace)| (&**name, trace)), window, OF_MANY)
+}
+
+fn charts<'a>(
+    title: &str,
+    traces: impl Iterator<Item = (&'a str, &'a Trace)> + Clone,
+    window: Window,
+    look: Rows,
+) -> Result<Scene> {
+    let shown: Vec<Vec<&Track>> = traces.clone().map(|(_, trace)| shown(trace)).collect();
+    let (Some((_, first)), Some(tracks)) = (traces.clone().next(), shown.first()) else {
+        return Err(Error::TooLittleData {
+            file: "traces".into(),
+            found: "none".into(),
+            advice: "compare at least one scheduler".into(),
+        });
+    };
+    let window = closed(first, tracks, window)?;
+    let rows = merged(&shown);
+    let mut entries: Vec<Entry> = Vec::new();
+    for ((_, trace), tracks) in traces.clone().zip(&shown) {
+        let new = legend(trace, tracks);
+        entries.extend(new.into_iter().filter(|it| !entries.contains(it)).collect::<Vec<_>>());
+    }
+    let lines = shown.len().div_ceil(IN_A_ROW) as f64;
+    let height = CAPTION + look.height * rows.len() as f64 + BELOW;
+    picture(title, (WIDTH, height * lines), &entries, |area| {
+        let areas = chart::panels(area, shown.len(), IN_A_ROW);
+        for (((caption, trace), tracks), area) in traces.zip(&shown).zip(&areas) {
+            let keys = keys(tracks);
+            let of_key = |row: &Key<'_>| Some(tracks[keys.iter().position(|key| key == row)?]);
+            let rows = rows.iter().map(|row| (row.0, of_key(row))).collect();
+            draw(area, &Chart { caption, trace, rows, look }, window)?;
+        }
+        Ok(())
+    })
+}
+
+/// The names of all tracks: what some of the traces lack stands behind what it follows in the others.
+fn merged<'a>(traces: &[Vec<&'a Track>]) -> Vec<Key<'a>> {
+    let mut rows: Vec<Key<'a>> = Vec::new();
+    for tracks in traces {
+        let mut next = 0;
+        for key in keys(tracks) {
+            next = match rows.iter().position(|known| *known == key) {
+                Some(index) => index + 1,
+                None => {
+                    rows.insert(next, key);
+                    next + 1
+                }
+            };
+        }
+    }
+    rows
+}
+
+/// The name of a track, and how many before it have the same.
+type Key<'a> = (&'a str, usize);
+
+fn keys<'a>(tracks: &[&'a Track]) -> Vec<Key<'a>> {
+    let before =
+        |index: usize, name: &str| tracks[..index].iter().filter(|it| it.name == name).count();
+    let key = |(index, track): (usize, &&'a Track)| (&*track.name, before(index, &track.name));
+    tracks.iter().enumerate().map(key).collect()
 }
 
 /// The tracks that have a row.
-pub(super) fn shown(trace: &Trace) -> Vec<&Track> {
+fn shown(trace: &Trace) -> Vec<&Track> {
     let has_row = |track: &&Track| track.spans.iter().any(|span| name(trace, span) != LEFT_OUT);
     trace.tracks.iter().filter(has_row).collect()
 }
@@ -83,7 +158,7 @@ fn length(span: &Span) -> f64 {
 }
 
 /// The window with both ends, within the run.
-pub(super) fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
+fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
     let spans = || tracks.iter().flat_map(|track| &track.spans);
     let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
     let last = spans().map(|span| span.end_s).fold(f64::NEG_INFINITY, f64::max);
@@ -120,7 +195,7 @@ pub(super) fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result
     ))
 }
 
-pub(super) fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
+fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
     let mut is_there = vec![false; trace.categories.len()];
     for span in tracks.iter().flat_map(|track| &track.spans) {
         is_there[usize::from(span.category)] = true;
@@ -141,56 +216,51 @@ pub(super) fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
 }
 
 /// A chart of a trace.
-pub(super) struct Chart<'a> {
+struct Chart<'a> {
     /// Stands above it.
-    pub caption: &'a str,
+    caption: &'a str,
     /// What the tracks are of.
-    pub trace: &'a Trace,
+    trace: &'a Trace,
     /// The names of the rows, and what is in them.
-    pub rows: Vec<(&'a str, Option<&'a Track>)>,
-    /// Height of a row.
-    pub row: f64,
-    /// Space for the names of rows, and their font.
-    pub names: (f64, Font),
+    rows: Vec<(&'a str, Option<&'a Track>)>,
+    look: Rows,
 }
 
 /// Draws a chart; its window is in the run.
-pub(super) fn draw(scene: &mut Scene, area: Bounds, chart: &Chart<'_>, window: (f64, f64)) {
-    let (from, to) = window;
-    let (names, font) = chart.names;
+fn draw(area: &Area, gantt: &Chart<'_>, (from, to): (f64, f64)) -> Drawn {
+    let Rows { names, font, .. } = gantt.look;
     let unit = Unit::of(to.abs().max(from.abs()));
-    let left = area.left + names - style::LEFT_AXIS;
-    let panel = Bounds::new(left, area.top, area.right, area.bottom);
-    let surround = Surround {
-        caption: chart.caption,
-        x_title: &format!("time since the start [{}]", unit.symbol),
-        y_title: "",
-        above: 0.0,
-        below: BELOW,
-    };
+    let x_title = &format!("time since the start [{}]", unit.symbol);
+    let around = Surround { caption: gantt.caption, x_title, left: names, ..Surround::default() };
     let x = Axis::of_window(from * unit.per_second, to * unit.per_second);
-    let frame = Frame::draw(scene, panel, x, Axis::of_places(0.0, 1.0), &surround);
-    let gap = chart.row / 8.0;
-    let mut parts: BTreeMap<(u8, u8, u8), Vec<Bounds>> = BTreeMap::new();
-    for (index, (name, track)) in chart.rows.iter().enumerate() {
-        let top = frame.data.top + chart.row * index as f64;
+    // Rows hang from the upper end.
+    let count = gantt.rows.len() as f64;
+    let mut chart = chart::Chart::new(area, [x, Axis::of_places(0.0, count)], around)?;
+    chart.axes("")?;
+    let at = |step: usize| {
+        (from + (to - from) * step as f64 / STEPS as f64).clamp(from, to) * unit.per_second
+    };
+    let mut parts: BTreeMap<(u8, u8, u8), Vec<[(f64, f64); 2]>> = BTreeMap::new();
+    for (index, (name, track)) in gantt.rows.iter().enumerate() {
+        let top = count - index as f64;
         let words = shortened(name, &font, names - 24.0);
-        let middle = top + chart.row / 2.0;
-        scene.text(&words, [frame.data.left - 8.0, middle], font.at(Anchor::End));
-        let x = |step: usize| frame.data.left + frame.data.width() * step as f64 / STEPS as f64;
+        let [_, middle] = chart.at(from, top - 0.5);
+        chart.sketch(|scene| {
+            scene.text(&words, [chart.data.left - 8.0, middle], font.at(Anchor::End));
+        })?;
         let spans = track.map_or(&[][..], |track| &track.spans);
-        for (steps, category) in pieces(spans, window) {
-            let color = color(&chart.trace.categories[usize::from(category)]);
-            let (upper, lower) = (top + gap, top + chart.row - gap);
-            let bounds = Bounds::new(x(steps.start), upper, x(steps.end), lower);
-            parts.entry((color.0, color.1, color.2)).or_default().push(bounds);
+        for (steps, category) in pieces(spans, (from, to)) {
+            let Color(red, green, blue) = color(&gantt.trace.categories[usize::from(category)]);
+            let corners = [(at(steps.start), top - 0.125), (at(steps.end), top - 0.875)];
+            parts.entry((red, green, blue)).or_default().push(corners);
         }
     }
-    for ((red, green, blue), bounds) in parts {
-        for bounds in bounds {
-            scene.rectangle(bounds, Color(red, green, blue));
+    for ((red, green, blue), rectangles) in parts {
+        for corners in rectangles {
+            chart.rectangle(corners, Color(red, green, blue))?;
         }
     }
+    Ok(())
 }
 
 fn color(category: &str) -> Color {
@@ -305,5 +375,15 @@ mod tests {
         let step = 1.0 / STEPS as f64;
         assert_eq!(pieces(&[span(0.0, 0.4 * step, 0)], (0.0, 1.0)), []);
         assert_eq!(pieces(&[span(0.0, 0.6 * step, 0)], (0.0, 1.0)), [(0..1, 0)]);
+    }
+
+    #[test]
+    fn rows_of_several_traces_keep_their_order() {
+        let track = |name: &&str| Track { name: (*name).into(), spans: Vec::new() };
+        let traces = [&["rank 0", "SPE 0", "SPE 3"][..], &["rank 0", "rank 1", "SPE 1", "SPE 3"]];
+        let tracks = traces.map(|names| names.iter().map(track).collect::<Vec<_>>());
+        let tracks: Vec<Vec<&Track>> = tracks.iter().map(|it| it.iter().collect()).collect();
+        let names: Vec<&str> = merged(&tracks).iter().map(|key| key.0).collect();
+        assert_eq!(names, ["rank 0", "rank 1", "SPE 1", "SPE 0", "SPE 3"]);
     }
 }

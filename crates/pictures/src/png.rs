@@ -7,9 +7,11 @@ use plotters::prelude::{
 };
 use plotters::style::{Color as _, ShapeStyle};
 
-use super::font::{ENLARGEMENT, rgb, style};
 use super::scene::{Direction, Item, Place, Scene};
 use crate::error::{Error, Result};
+
+/// Plotters does not smooth edges, so bitmaps are drawn this many times larger than an SVG is shown.
+const ENLARGEMENT: f64 = 4.0;
 
 /// Of the enlarged picture so much is averaged away: a pixel is the mean of a square of this side.
 const PIXELS_AVERAGED: usize = 2;
@@ -60,19 +62,19 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
             let (right, bottom) = place([bounds.right, bounds.bottom]);
             // Whatever has an area shows, however thin it is.
             let corners = [(left, top), (right.max(left + 1), bottom.max(top + 1))];
-            area.draw(&Rectangle::new(corners, rgb(*fill).filled()))
+            area.draw(&Rectangle::new(corners, fill.filled()))
         }
         Item::Polygon { corners, fill } => {
             let corners: Vec<_> = corners.iter().map(|&corner| place(corner)).collect();
-            area.draw(&Polygon::new(corners, rgb(*fill).filled()))
+            area.draw(&Polygon::new(corners, fill.filled()))
         }
         Item::Circle { center, radius, fill } => {
-            area.draw(&Circle::new(place(*center), pixels(*radius), rgb(*fill).filled()))
+            area.draw(&Circle::new(place(*center), pixels(*radius), fill.filled()))
         }
         Item::Line { path, stroke } => {
             let path: Vec<_> = path.iter().map(|&corner| place(corner)).collect();
             let width = pixels(stroke.width).max(1) as u32;
-            let style = ShapeStyle::from(rgb(stroke.color)).stroke_width(width);
+            let style = ShapeStyle::from(stroke.color).stroke_width(width);
             area.draw(&PathElement::new(path, style))
         }
         Item::Text { words, at, font } => {
@@ -84,7 +86,7 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
                 Direction::Right => (x, y + down),
                 Direction::Up => (x + down, y),
             };
-            area.draw_text(words, &style(font), at)
+            area.draw_text(words, &font.style(ENLARGEMENT), at)
         }
     }
 }

@@ -5,16 +5,19 @@
 //! the colour of its fastest: no picture has more cells than eyes can tell apart.
 
 use super::axis::{Axis, three_digits};
-use super::color_bar::{color_bar, shade};
-use super::color_map::{self, STEPS};
+use super::chart::{bounds, picture, sketch};
+use super::color_map::{self, STEPS, color_bar, shade};
 use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
 use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
-use super::times::Standing;
+use super::times::{Measured, Predicted, Standing, Times, checked};
+use crate::Mapping;
+use crate::error::{Error, Result};
+use crate::units::Seconds;
 
-pub(super) const WIDTH: f64 = 1000.0;
-pub(super) const HEIGHT: f64 = 640.0;
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 640.0;
 
 /// Space of the map within its area, the colour bar left out.
 const LEFT: f64 = 76.0;
@@ -24,25 +27,74 @@ const BOTTOM: f64 = 56.0;
 /// Iso-lines of m*p, at most.
 const ISO_LINES: usize = 6;
 
+/// A map of what is predicted, with marks where something was measured.
+pub(super) fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
+    let cell = |row: &Predicted| (row.mapping, row.time, row.standing);
+    let cells = cells("time_s", times.predicted.rows.iter().map(cell))?;
+    let marked = times.measured.iter().map(|row| (row.mapping.m(), row.mapping.p()));
+    let mut marked: Vec<(u32, u32)> = marked.collect();
+    marked.sort_unstable();
+    let (measure, marked) = (&times.measure, (&marked[..], &*times.measured_as));
+    of_cells(title, Content { cells: &cells, what: "predicted", measure, marked })
+}
+
+/// A map of what was measured.
+pub(super) fn of_measured(title: &str, times: &Times) -> Result<Scene> {
+    let cell = |row: &Measured| (row.mapping, row.time, Standing::Slower);
+    let cells = cells("measured_s", times.measured.iter().map(cell))?;
+    let (what, measure) = (&*times.measured_as, &times.measure);
+    of_cells(title, Content { cells: &cells, what, measure, marked: (&[], "") })
+}
+
+/// The cells of a map by m and then by p.
+fn cells(
+    name: &'static str,
+    rows: impl Iterator<Item = (Mapping, Seconds, Standing)>,
+) -> Result<Vec<Cell>> {
+    let cell = |(mapping, time, standing): (Mapping, Seconds, Standing)| {
+        let time = checked(name, time.0)?;
+        Ok(Cell { m: mapping.m(), p: mapping.p(), time, standing })
+    };
+    let mut cells = rows.map(cell).collect::<Result<Vec<Cell>>>()?;
+    cells.sort_by_key(|cell| (cell.m, cell.p));
+    Ok(cells)
+}
+
+fn of_cells(title: &str, content: Content<'_>) -> Result<Scene> {
+    if content.cells.is_empty() {
+        return Err(Error::TooLittleData {
+            file: format!("{} times", content.what),
+            found: "no configuration at all".into(),
+            advice: "a map needs at least one".into(),
+        });
+    }
+    let mut map = Map::new(content);
+    picture(title, (WIDTH, HEIGHT), &map.legend(), |area| {
+        let area_bounds = bounds(area);
+        map.move_below(area_bounds.top);
+        sketch(area, |scene| map.draw(scene, area_bounds))
+    })
+}
+
 /// A configuration with its time \[s\].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cell {
-    pub m: u32,
-    pub p: u32,
-    pub time: f64,
+struct Cell {
+    m: u32,
+    p: u32,
+    time: f64,
     /// Whether it cannot be told from the best.
-    pub standing: Standing,
+    standing: Standing,
 }
 
 /// What a map shows.
-pub(super) struct Content<'a> {
+struct Content<'a> {
     /// By m and then by p; there is at least one.
-    pub cells: &'a [Cell],
+    cells: &'a [Cell],
     /// What the times are: `predicted` or `measured`.
-    pub what: &'a str,
-    pub measure: &'a Measure,
+    what: &'a str,
+    measure: &'a Measure,
     /// Configurations (m, p) that are marked, in order, and what they are.
-    pub marked: (&'a [(u32, u32)], &'a str),
+    marked: (&'a [(u32, u32)], &'a str),
 }
 
 impl Content<'_> {
@@ -83,13 +135,13 @@ struct Tile {
 }
 
 /// The map once its sides are divided.
-pub(super) struct Map<'a> {
+struct Map<'a> {
     content: Content<'a>,
-    /// Of p.
+    /// The values of p along the horizontal side.
     across: Places,
-    /// Of m.
+    /// The values of m along the vertical side.
     up: Places,
-    /// By their place.
+    /// In order of their places.
     tiles: Vec<Tile>,
     /// The times in their unit, from short to long.
     shades: Axis,
@@ -99,8 +151,8 @@ pub(super) struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// Divides an area that begins at the top of the picture; [`Map::draw`] moves it down.
-    pub fn new(content: Content<'a>) -> Self {
+    /// Divides an area that begins at the top of the picture; [`Map::move_below`] moves it down.
+    fn new(content: Content<'a>) -> Self {
         let data = Bounds::new(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM);
         let values = |of: fn(&Cell) -> u32| content.cells.iter().map(of).collect();
         let across = Places::new(values(|cell| cell.p), data.width());
@@ -180,7 +232,7 @@ impl<'a> Map<'a> {
     }
 
     /// Entries of the legend.
-    pub fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<Entry> {
         let best = self.content.best();
         let Content { measure, .. } = self.content;
         let (word, amount) = (measure.best(), measure.words(best.time));
@@ -215,11 +267,15 @@ impl<'a> Map<'a> {
         self.content.cells.iter().all(|cell| marked.binary_search(&(cell.m, cell.p)).is_ok())
     }
 
-    /// Draws the map and its colour bar.
-    pub fn draw(mut self, scene: &mut Scene, area: Bounds) {
-        self.data.top += area.top;
-        self.data.bottom += area.top;
+    /// Moves the map below title and legend.
+    fn move_below(&mut self, top: f64) {
+        self.data.top += top;
+        self.data.bottom += top;
         self.tiles = self.divided();
+    }
+
+    /// Draws the map and its colour bar.
+    fn draw(&self, scene: &mut Scene, area: Bounds) {
         let bar = Bounds::new(
             area.right - 84.0,
             area.top + 28.0,
@@ -238,6 +294,11 @@ impl<'a> Map<'a> {
         self.labels(scene);
         self.dots(scene);
         self.marks(scene);
+        let drawn = |cell: &Cell| {
+            let bounds = self.bounds((self.across.tile(cell.p), self.up.tile(cell.m)));
+            (bounds, format!("({}, {})", cell.m, cell.p))
+        };
+        scene.spots.extend(self.content.cells.iter().map(drawn));
     }
 
     /// What is better is light.
