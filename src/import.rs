@@ -108,11 +108,7 @@ fn of_several(trace: &DeviceTrace) -> Option<Warning> {
 
 /// What a trace at that p says of each phase.
 fn swept(trace: &DeviceTrace, p: u32, phases: Phases) -> Result<Swept> {
-    let refused = |found: String, advice: String| Error::TooLittleData {
-        file: trace.file.clone(),
-        found,
-        advice,
-    };
+    let refused = |found: String, advice: String| Error::too_little(&trace.file, found, advice);
     if trace.processes > 1 {
         return Err(refused(
             format!("{} processes that off-load", trace.processes),

@@ -32,7 +32,7 @@ const WORKLOADS: u64 = 750;
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// From `from` to `to`, both included.
+    /// A number from `from` to `to`, both included.
     fn within(&mut self, from: u32, to: u32) -> u32 {
         from + (self.0.next_u64() % u64::from(to - from + 1)) as u32
     }
@@ -53,7 +53,7 @@ impl Random {
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     burst: Cycles,
-    /// On one SPE.
+    /// Work on one SPE.
     task: Cycles,
     most_shares: u32,
     function: u32,
@@ -68,7 +68,7 @@ struct Workload {
     machine: &'static str,
     mapping: Mapping,
     teams: Teams,
-    /// By process.
+    /// The turns of each process.
     turns: Vec<Vec<Turn>>,
 }
 
@@ -103,7 +103,7 @@ impl Turn {
     }
 }
 
-/// Where arguments would lie: they are the number of the turn, and what is done on the SPEs is looked up.
+/// The place where arguments would lie: they are the number of the turn, and what is done on the SPEs is looked up.
 struct Program {
     teams: Teams,
     turns: Vec<Vec<Turn>>,

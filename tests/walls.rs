@@ -158,7 +158,7 @@ impl SourceFile {
         self.path.components().count()
     }
 
-    /// As in `spu/dispatch.rs`: the crate, unless it is `mmgp`, and the path in it.
+    /// Name as in `spu/dispatch.rs`: the crate, unless it is `mmgp`, and the path in it.
     fn name(&self) -> String {
         let path = self.path.display();
         if self.package == "mmgp" { path.to_string() } else { format!("{}/{path}", self.package) }

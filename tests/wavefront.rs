@@ -76,7 +76,7 @@ fn network(costs: &Costs) -> Network {
     Network::new([cell, cells, blades, nodes.clone(), nodes])
 }
 
-/// So many cells on each rank, the remainder on the first.
+/// The cells of each rank, the remainder on the first.
 fn shares(cells: u32, ranks: u32) -> Vec<u32> {
     (0..ranks).map(|rank| cells / ranks + u32::from(rank < cells % ranks)).collect()
 }

@@ -20,7 +20,7 @@ fn usual() -> String {
     format!("m,p,repetition,time_s\n{rows}")
 }
 
-/// As a job script writes it: other names and order, tabs, milliseconds, a failed run.
+/// A table as a job script writes it: other names and order, tabs, milliseconds, a failed run.
 fn of_jobs() -> String {
     let row = |((m, p), time)| format!("{:.6}\t{p}\t{m}\n", 1e3 * time);
     let rows: String = times().into_iter().map(row).collect();

@@ -5,7 +5,7 @@ use super::Folder;
 const COMPARE: [&str; 7] =
     ["schedulers", "--app", "synthetic", "--offloads", "100", "--machine", "ps3"];
 
-/// Where the rows are.
+/// The file of the rows.
 const ROWS: &str = "mmgp-schedulers/schedulers.csv";
 
 fn compare<'a>(flags: &[&'a str]) -> Vec<&'a str> {

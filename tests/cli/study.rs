@@ -46,7 +46,7 @@ const FILES: [&str; 38] = [
     "validation.svg",
 ];
 
-/// Those of them that are measurements.
+/// The files of these that are measurements.
 const MEASURED: [&str; 6] = [
     "alpha.csv",
     "collective.csv",

@@ -58,7 +58,7 @@ impl Mapping {
 }
 
 impl fmt::Display for Mapping {
-    /// As in `(4, 2)`.
+    /// Writes a mapping as `(4, 2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {})", self.m, self.p)
     }

@@ -147,7 +147,7 @@ fn standard_input() -> io::Result<Vec<u8>> {
 }
 
 /// What some editors put before a text; they do not count it as a character.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The lock that is held while a file takes its place or a log a line; whoever ends the process takes it first, so that no
 /// line is left half written.

@@ -93,3 +93,8 @@ pub(crate) fn sorted(values: &BTreeSet<String>) -> Vec<String> {
     values.sort_by(|one, other| number(one).total_cmp(&number(other)));
     values
 }
+
+/// Whether a word is in a list of words between blanks.
+pub(crate) fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}

@@ -3,6 +3,7 @@
 //!
 //! A dictionary, not a guess: what is not in it has no role, and is asked about where it matters.
 
+use crate::is_in;
 use crate::units::{Measure, measure_of};
 
 /// What a column is for, by its name.
@@ -126,11 +127,6 @@ fn plain(name: &str) -> String {
         name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let bare = plain.strip_prefix("parameter").filter(|rest| !rest.is_empty());
     bare.map_or(plain.clone(), Into::into)
-}
-
-/// Whether a name is in a list of names between blanks, each of them as [`plain`] has it.
-fn is_in(list: &str, name: &str) -> bool {
-    list.split_whitespace().any(|known| known == name)
 }
 
 /// Words before a name that change nothing of it, and the roles that such a name may have; all where none.
@@ -319,8 +315,7 @@ pub fn role_of_word(word: &str) -> Option<Role> {
     let lower = word.to_lowercase();
     let role = |word: &str| {
         let found = role_of(word).filter(|it| matches!(it, Role::Processes | Role::Threads));
-        let is_stub = |list: &str| list.split_whitespace().any(|stub| stub == word);
-        found.or_else(|| STUBS.iter().find(|(_, list)| is_stub(list)).map(|(role, _)| *role))
+        found.or_else(|| STUBS.iter().find(|(_, list)| is_in(list, word)).map(|(role, _)| *role))
     };
     // As in `4OMPx8MPI`.
     role(&lower).or_else(|| role(lower.strip_suffix('x')?))

@@ -13,6 +13,7 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::Quantity;
 
 use crate::claims::{Claims, Columns, Filter};
+use crate::is_in;
 use crate::names::{self, Role, role_of};
 use crate::outcomes::are_of;
 use crate::sheet::{Heading, Sheet};
@@ -392,5 +393,5 @@ impl<'a> Planner<'a> {
 fn is_measured(name: &str) -> bool {
     let plain: String =
         name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    is_cost(&plain) || MEASURED.split_whitespace().any(|known| known == plain)
+    is_cost(&plain) || is_in(MEASURED, &plain)
 }

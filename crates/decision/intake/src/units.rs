@@ -18,6 +18,7 @@ mod measure;
 mod tests;
 mod words;
 
+use crate::is_in;
 use std::borrow::Cow;
 
 pub use measure::{Measure, measure_of};
@@ -70,10 +71,7 @@ impl Unit {
     pub fn named(spelling: &str) -> Option<Self> {
         let lower = spelling.trim().to_lowercase();
         let bare = lower.strip_suffix('.').unwrap_or(&lower);
-        SPELLINGS
-            .iter()
-            .find(|(_, spellings)| spellings.split_whitespace().any(|known| known == bare))
-            .map(|(unit, _)| *unit)
+        SPELLINGS.iter().find(|(_, spellings)| is_in(spellings, bare)).map(|(unit, _)| *unit)
     }
 
     /// The symbol: d, h, min, s, ms, us or ns.

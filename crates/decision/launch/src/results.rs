@@ -1,8 +1,8 @@
 //! What came of runs that somebody else started, in any format that [`crate::emit`] leads to.
 
 use mmgp_base::quantity::Quantity;
-use mmgp_base::table::Source;
 use mmgp_base::table::csv::Reader;
+use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 use mmgp_base::{Mapping, Result};
 use mmgp_intake::formats::{Node, Object};
 use mmgp_intake::{Claims, Outcome};
@@ -30,7 +30,7 @@ pub struct RunReport {
 /// [`mmgp_base::Error::Input`] with the place of what is not as the format asks; as
 /// [`mmgp_intake::Plan::of`] for a table.
 pub fn read(source: &Source, claims: &Claims) -> Result<Vec<RunReport>> {
-    let text = source.text.trim_start_matches('\u{feff}').trim_start();
+    let text = source.text.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     if is_hyperqueue(text) {
         return hyperqueue(source);
     }

@@ -39,7 +39,7 @@ pub struct Budget {
 pub enum Timeout {
     /// A time of so many times the shortest run so far, and a second at least.
     Times(f64),
-    /// That time.
+    /// A time of its own \[s\].
     After(Seconds),
 }
 
@@ -308,7 +308,7 @@ fn neediest<'a>(
 }
 
 impl Budget {
-    /// So many runs, and so much time.
+    /// A budget of so many runs and so much time.
     pub const fn new(runs: Option<u64>, time: Option<Seconds>) -> Self {
         Self { runs, time }
     }
@@ -318,7 +318,7 @@ impl Budget {
 const SHORTEST_TIMEOUT: Seconds = Seconds(1.0);
 
 impl Discipline {
-    /// So many warm-ups, an end of each run, and the nodes of configurations that take several.
+    /// A discipline of so many warm-ups, an end of each run, and the nodes of configurations that take several.
     pub const fn new(
         warm_ups: u32,
         timeout: Option<Timeout>,

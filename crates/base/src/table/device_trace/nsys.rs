@@ -79,11 +79,9 @@ pub(super) fn read(path: &Path) -> Result<DeviceTrace> {
         Ok(())
     })?;
     if gathered.is_idle() {
-        return Err(Error::TooLittleData {
-            file: path.display().to_string(),
-            found: "no kernel, copy or set of a device".into(),
-            advice: "record CUDA too, with `nsys profile --trace=cuda`".into(),
-        });
+        let advice = "record CUDA too, with `nsys profile --trace=cuda`";
+        let found = "no kernel, copy or set of a device";
+        return Err(Error::too_little(path.display().to_string(), found, advice));
     }
     Ok(gathered.finish(&path.display().to_string()))
 }

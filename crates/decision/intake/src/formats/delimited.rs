@@ -18,9 +18,9 @@ use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
 use super::extrap;
-use crate::sheet::{Heading, Rows, Sheet};
-use lines::Text;
+use crate::sheet::{Field, Heading, Rows, Sheet};
 pub(super) use lines::headings;
+use lines::{Line, LineRows, Text};
 
 /// A format of lines.
 struct LineFormat {
@@ -58,6 +58,20 @@ const FORMATS: [LineFormat; 20] = [
 pub(super) struct LineTable<'a> {
     pub columns: Vec<Heading>,
     pub rows: Box<dyn Rows + 'a>,
+}
+
+impl<'a> LineTable<'a> {
+    /// The table of the lines from that byte on, taken apart by a function.
+    fn of_lines(
+        source: &'a Source,
+        columns: Result<Vec<Heading>>,
+        start: usize,
+        split: impl Fn(Line<'a>, &mut Vec<Field<'a>>) -> Result<()> + 'a,
+    ) -> Result<Self> {
+        let columns = columns?;
+        let width = columns.len();
+        Ok(Self { columns, rows: Box::new(LineRows { source, start, width, split }) })
+    }
 }
 
 /// The table of a text that is not JSON.

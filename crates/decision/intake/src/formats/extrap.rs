@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table::Source;
+use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
 use super::delimited::{LineTable, headings};
 use crate::sheet::Field;
@@ -54,7 +54,7 @@ pub(super) fn table(source: &Source) -> Option<Result<LineTable<'_>>> {
 
 /// The lines that are neither empty nor comments, without blanks around them.
 fn lines(source: &Source) -> impl Iterator<Item = &str> {
-    let lines = source.text.trim_start_matches('\u{feff}').split('\n').map(str::trim);
+    let lines = source.text.trim_start_matches(BYTE_ORDER_MARK).split('\n').map(str::trim);
     lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 

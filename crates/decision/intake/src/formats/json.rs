@@ -13,7 +13,7 @@ mod tables;
 mod tuners;
 
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table::Source;
+use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
 use crate::sheet::Sheet;
 use node::first_value;
@@ -65,7 +65,7 @@ const RECORD_FORMATS: [RecordFormat; 3] = [extrap::LINES, tuners::LOG, tuners::R
 /// [`Error::Input`] with the place of what is not as the format asks, or where the format is none that is
 /// known and no paths are given.
 pub(crate) fn sheet<'a>(source: &'a Source, paths: &[String]) -> Result<Option<Sheet<'a>>> {
-    let text = source.text.trim_start_matches('\u{feff}').trim_start();
+    let text = source.text.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     if !text.starts_with(['{', '[']) {
         return Ok(None);
     }

@@ -7,6 +7,7 @@ use mmgp_base::quantity::{Direction, Quantity};
 use super::Planner;
 use super::times::{TimeValue, Times, UnitOf, amount};
 use crate::claims::Variables;
+use crate::is_in;
 use crate::sheet::Field;
 use crate::units::{Comma, Measure, Unit, measure_of};
 
@@ -176,7 +177,7 @@ pub(super) fn better(name: &str) -> Option<Direction> {
 
 /// Whether a name, in small letters and without what is no letter, is that of a cost.
 pub(super) fn is_cost(plain: &str) -> bool {
-    COSTS.split_whitespace().any(|known| known == plain)
+    is_in(COSTS, plain)
 }
 
 fn unclear(text: &str) -> Error {

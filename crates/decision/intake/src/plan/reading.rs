@@ -10,6 +10,7 @@ use super::numbers::Number;
 use super::plain::{Counters, PlainRows};
 use super::times::FoundTime;
 use super::watch::{Numbers, Watch};
+use crate::is_in;
 use crate::outcomes::{Entry, Outcome, RunReport, how_ended, is_failure, is_no_time, is_sign};
 use crate::sheet::{CUT_OFF, Field, Sheet};
 use crate::units::number;
@@ -345,8 +346,7 @@ impl Failures {
 }
 
 fn is_sum(text: &str) -> bool {
-    let text = text.trim_end_matches(':').to_lowercase();
-    SUMS.split(' ').any(|known| known == text)
+    is_in(SUMS, &text.trim_end_matches(':').to_lowercase())
 }
 
 /// Whether a text may stand in a row of units.

@@ -144,7 +144,7 @@ impl Planner<'_> {
     }
 }
 
-/// So many numbers with equally many decimals are written in a fixed format,
+/// Number of times with equally many decimals that are written in a fixed format,
 const SEVERAL: u64 = 4;
 
 /// where they have so many decimals.

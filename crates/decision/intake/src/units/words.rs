@@ -1,6 +1,7 @@
 //! The words of the name of a column, and what each says of its unit.
 
 use super::Unit;
+use crate::is_in;
 
 /// Words for a time, whatever stands before them.
 const TIMES: &str = "time times wallclocktime wallclock walltime walltimes runtime runtimes exectime \
@@ -122,10 +123,6 @@ impl Word {
             _ => None,
         }
     }
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
 }
 
 /// Whether a word is such as `p95`.

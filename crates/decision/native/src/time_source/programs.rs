@@ -15,42 +15,32 @@ pub(super) struct KnownProgram {
 }
 
 pub(super) const PROGRAMS: [KnownProgram; 9] = [
-    KnownProgram {
-        name: "gromacs",
-        time: Some(r"^\s*Time:\s+\S+\s+(\S+)"),
-        rate: Some((r"^Performance:\s+([0-9.]+)", "ns/day")),
-    },
-    KnownProgram {
-        name: "lammps",
-        time: Some(r"^Loop time of (\S+) on"),
-        rate: Some((r"^Performance: (\S+) ([a-z]+/day|timesteps/s)", "")),
-    },
-    KnownProgram { name: "cp2k", time: Some(r"^ CP2K +\d+(?: +[\d.]+){4} +([\d.]+)"), rate: None },
-    KnownProgram { name: "qe", time: Some(r"^\s*PWSCF\s*:.*CPU\s+(.*\S)\s*WALL"), rate: None },
-    KnownProgram { name: "vasp", time: Some(r"Elapsed time \(sec\):\s+([\d.]+)"), rate: None },
-    KnownProgram {
-        name: "namd",
-        time: Some(r"^WallClock:\s+(\S+)"),
-        rate: Some((r"^Info: Benchmark time: \d+ CPUs \S+ s/step (\S+) (ns/day)", "")),
-    },
-    KnownProgram {
-        name: "hpcg",
-        time: None,
-        rate: Some((r"VALID with a GFLOP/s rating of\s*=\s*(\S+)", "GFLOP/s")),
-    },
-    KnownProgram {
-        name: "hpl",
-        time: Some(r"^W[RC]\S+\s+\d+\s+\d+\s+\d+\s+\d+\s+(\S+)\s+\S+"),
-        rate: Some((r"^W[RC]\S+\s+\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)", "GFLOP/s")),
-    },
-    KnownProgram {
-        name: "gnu-time",
-        time: Some(r"Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\S+)"),
-        rate: None,
-    },
+    program("gromacs", Some(r"^\s*Time:\s+\S+\s+(\S+)"))
+        .with_rate(r"^Performance:\s+([0-9.]+)", "ns/day"),
+    program("lammps", Some(r"^Loop time of (\S+) on"))
+        .with_rate(r"^Performance: (\S+) ([a-z]+/day|timesteps/s)", ""),
+    program("cp2k", Some(r"^ CP2K +\d+(?: +[\d.]+){4} +([\d.]+)")),
+    program("qe", Some(r"^\s*PWSCF\s*:.*CPU\s+(.*\S)\s*WALL")),
+    program("vasp", Some(r"Elapsed time \(sec\):\s+([\d.]+)")),
+    program("namd", Some(r"^WallClock:\s+(\S+)"))
+        .with_rate(r"^Info: Benchmark time: \d+ CPUs \S+ s/step (\S+) (ns/day)", ""),
+    program("hpcg", None).with_rate(r"VALID with a GFLOP/s rating of\s*=\s*(\S+)", "GFLOP/s"),
+    program("hpl", Some(r"^W[RC]\S+\s+\d+\s+\d+\s+\d+\s+\d+\s+(\S+)\s+\S+"))
+        .with_rate(r"^W[RC]\S+\s+\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)", "GFLOP/s"),
+    program("gnu-time", Some(r"Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (\S+)")),
 ];
 
+/// A program that prints its time in such a line, if it does.
+const fn program(name: &'static str, time: Option<&'static str>) -> KnownProgram {
+    KnownProgram { name, time, rate: None }
+}
+
 impl KnownProgram {
+    /// The same program, which prints its rate in such a line.
+    const fn with_rate(self, line: &'static str, unit: &'static str) -> Self {
+        Self { rate: Some((line, unit)), ..self }
+    }
+
     /// The line, what it prints and the unit that it does not say; of a program that prints no time, that of
     /// its rate.
     pub fn line(&self, wanted: PrintedKind) -> Option<(&'static str, PrintedKind, &'static str)> {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Layout, Line, LineRows, Record, Text, field, headings, is_number, unnamed};
+use super::lines::{Layout, Line, Record, Text, field, fields_of, headings, is_number, unnamed};
 use super::separated::has_decimals;
 use super::{LineFormat, LineTable};
-use crate::sheet::{Field, Heading, Rows};
+use crate::sheet::{Field, Heading};
 
 pub(super) const FORMAT: LineFormat = LineFormat { name: "table with blanks", table };
 
@@ -41,18 +41,16 @@ pub(super) fn are_between_decimals(text: &Text<'_>) -> bool {
 fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
     let (gap, layout) = gap(text)?;
     let source = text.source;
-    let with_names = layout.check_names(source).and_then(|()| headings(source, &layout.names));
-    Some(with_names.map(|mut columns| {
+    let columns = layout.check_names(source).and_then(|()| {
+        let mut columns = headings(source, &layout.names)?;
         if has_index(&layout) {
             columns.insert(0, Heading { name: unnamed(0), at: text.first().at });
         }
-        let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
-            gap.split(line, fields);
-            Ok(())
-        };
-        let (start, width) = (layout.rows_at, columns.len());
-        let rows: Box<dyn Rows + 'a> = Box::new(LineRows { source, start, width, split });
-        LineTable { columns, rows }
+        Ok(columns)
+    });
+    Some(LineTable::of_lines(source, columns, layout.rows_at, move |line, fields| {
+        gap.split(line, fields);
+        Ok(())
     }))
 }
 
@@ -96,11 +94,7 @@ fn has_index(layout: &Layout<'_>) -> bool {
 
 impl Gap {
     fn layout<'a>(self, text: &Text<'a>) -> Layout<'a> {
-        let fields = |line: Line<'a>| {
-            let mut fields = Vec::new();
-            self.split(line, &mut fields);
-            fields
-        };
+        let fields = |line: Line<'a>| fields_of(|fields| self.split(line, fields));
         let record = |line: Line<'a>| Record { fields: fields(line), end: line.next };
         let records = text.first_lines().into_iter().map(record);
         Layout::of(text, records.filter(|record| !record.fields.is_empty()).collect(), fields)
@@ -152,12 +146,8 @@ pub(super) fn fixed_width<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> 
     if !lines.iter().all(is_possible) {
         return None;
     }
-    let (source, width) = (text.source, spans.len());
-    let columns = match headings(source, &cells(header, &spans)?) {
-        Ok(columns) => columns,
-        Err(error) => return Some(Err(error)),
-    };
-    let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+    let columns = headings(text.source, &cells(header, &spans)?);
+    Some(LineTable::of_lines(text.source, columns, drawn.next, move |line, fields| {
         if !is_drawn(line.text) {
             match cells(line, &spans) {
                 Some(cells) => fields.extend(cells),
@@ -166,9 +156,7 @@ pub(super) fn fixed_width<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> 
             }
         }
         Ok(())
-    };
-    let rows = LineRows { source, start: drawn.next, width, split };
-    Some(Ok(LineTable { columns, rows: Box::new(rows) }))
+    }))
 }
 
 fn is_drawn(line: &str) -> bool {

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Line, LineRows, Text, field, headings, lines, unquoted};
+use super::lines::{Line, Text, field, headings, lines, unquoted};
 use super::{LineFormat, LineTable};
+use crate::is_in;
 use crate::names::{Role, role_of};
 use crate::sheet::Field;
 
@@ -111,8 +112,7 @@ fn table<'a>(
         if !is_drawn(line) {
             let inner = if has_borders { without_borders(line) } else { line };
             fields.extend(cells(inner).into_iter().map(&plain));
-            let is_type = |it: &Field<'_>| TYPES.split_whitespace().any(|known| it.text == known);
-            if fields.iter().all(is_type) {
+            if fields.iter().all(|it| is_in(TYPES, &it.text)) {
                 fields.clear();
             }
         }
@@ -120,9 +120,7 @@ fn table<'a>(
     };
     let mut names = Vec::new();
     split(header, &mut names)?;
-    let columns = headings(source, &names)?;
-    let (start, width) = (rows_at.next, columns.len());
-    Ok(LineTable { columns, rows: Box::new(LineRows { source, start, width, split }) })
+    LineTable::of_lines(source, headings(source, &names), rows_at.next, split)
 }
 
 /// The part of a line between its first and its last bar.
@@ -197,9 +195,7 @@ fn latex<'a>(text: &Text<'a>, header: Line<'a>) -> Result<LineTable<'a>> {
     };
     let mut names = Vec::new();
     split(header, &mut names)?;
-    let columns = headings(source, &names)?;
-    let (start, width) = (header.next, columns.len());
-    Ok(LineTable { columns, rows: Box::new(LineRows { source, start, width, split }) })
+    LineTable::of_lines(source, headings(source, &names), header.next, split)
 }
 
 /// A field without commands before and around it, and without the signs of formulas: `\hline \textbf{8}`, `$8$`.

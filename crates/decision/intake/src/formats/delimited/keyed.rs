@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Line, LineRows, Text, field, lines, unnamed};
+use super::lines::{Line, Text, field, lines, unnamed};
 use super::{LineFormat, LineTable};
 use crate::sheet::{Field, Heading};
 
@@ -79,7 +79,7 @@ fn table<'a>(text: &Text<'a>, separator: char) -> Result<LineTable<'a>> {
         }
         Ok(())
     };
-    Ok(LineTable { columns, rows: Box::new(LineRows { source, start: text.start, width, split }) })
+    LineTable::of_lines(source, Ok(columns), text.start, split)
 }
 
 /// The keys, where there are, and the values of a line.

@@ -12,7 +12,7 @@ use mmgp_base::error::Result;
 use mmgp_base::table::Source;
 
 use super::blanks::Gap;
-use super::lines::{Line, LineRows, Text, headings, is_number, split as split_at};
+use super::lines::{Line, Text, fields_of, headings, is_number, split as split_at};
 use super::{LineFormat, LineTable};
 use crate::names::numbered;
 use crate::sheet::Field;
@@ -66,10 +66,7 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
         }
         Ok(())
     };
-    Some(headings(source, &names).map(|columns| LineTable {
-        columns,
-        rows: Box::new(LineRows { source, start, width, split }),
-    }))
+    Some(LineTable::of_lines(source, headings(source, &names), start, split))
 }
 
 /// Whether a line below a table says what it is of: `Name: time, dtype: float64`.
@@ -81,11 +78,7 @@ impl<'a> Levels<'a> {
     /// The names, where the last line of them is of the index alone.
     fn of(text: &Text<'a>, between: Between) -> Option<Self> {
         let lines = text.first_lines();
-        let fields = |line: &Line<'a>| {
-            let mut fields = Vec::new();
-            between.split(*line, &mut fields);
-            fields
-        };
+        let fields = |line: &Line<'a>| fields_of(|fields| between.split(*line, fields));
         let rows: Vec<Vec<Field<'a>>> = lines.iter().take(MOST_LEVELS + 2).map(fields).collect();
         let place = (0..MOST_LEVELS).find(|&place| match between {
             Between::Blanks => is_of_index(&rows, place, text),

@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table::Source;
+use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
 use crate::sheet::{EachRow, Field, Heading, Rows, complete};
 use crate::units::{Comma, number};
-
-/// What some editors put before a text.
-pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Lines from the first on by which formats are recognised.
 const LOOKED_AT: usize = 40;
@@ -132,6 +129,13 @@ pub(super) fn unquoted(part: &str, at: usize) -> Field<'_> {
         Some(inner) => Field { text: inner.trim().into(), ..field },
         None => field,
     }
+}
+
+/// The fields that a function adds.
+pub(super) fn fields_of<'a>(add: impl FnOnce(&mut Vec<Field<'a>>)) -> Vec<Field<'a>> {
+    let mut fields = Vec::new();
+    add(&mut fields);
+    fields
 }
 
 /// The fields of a line between separators.

@@ -2,10 +2,10 @@
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use mmgp_base::error::Result;
-use mmgp_base::table::Source;
+use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
 use super::lines::{
-    BYTE_ORDER_MARK, Layout, Record, Text, headings, is_remark, lines, split, unquoted, wrong_width,
+    Layout, Record, Text, fields_of, headings, is_remark, lines, split, unquoted, wrong_width,
 };
 use super::{LineFormat, LineTable, blanks};
 use crate::sheet::{EachRow, Field, Heading, Lines, Rows, complete};
@@ -116,11 +116,7 @@ impl Dialect {
             // It may be cut off.
             records.pop();
         }
-        Layout::of(text, records, |line| {
-            let mut fields = Vec::new();
-            split(line, self.separator, &mut fields);
-            fields
-        })
+        Layout::of(text, records, |line| fields_of(|fields| split(line, self.separator, fields)))
     }
 
     /// The columns and the rows of a table with that header.

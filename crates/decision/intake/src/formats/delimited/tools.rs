@@ -3,9 +3,10 @@
 use mmgp_base::error::Result;
 
 use super::blanks::fixed_width;
-use super::lines::{Layout, Line, LineRows, Text, field, headings};
+use super::lines::{Layout, Line, Text, field, fields_of, headings};
 use super::separated::{self, Dialect};
 use super::{LineFormat, LineTable};
+use crate::is_in;
 use crate::sheet::{Field, Heading, Rows as _, made_of};
 
 /// Fields between bars, never quoted.
@@ -15,8 +16,7 @@ const BARS: Dialect = Dialect { separator: b'|', has_quotes: false };
 pub(super) const JOB_LOG: LineFormat = LineFormat {
     name: "job log of GNU parallel",
     table: |text| {
-        let mut names = Vec::new();
-        split_job(text.first(), &mut names);
+        let names = fields_of(|fields| split_job(text.first(), fields));
         let is_log = names.iter().map(|name| name.text.as_ref()).eq(JOB_COLUMNS);
         is_log.then(|| job_log(text, &names))
     },
@@ -26,13 +26,11 @@ const JOB_COLUMNS: [&str; 9] =
     ["Seq", "Host", "Starttime", "JobRuntime", "Send", "Receive", "Exitval", "Signal", "Command"];
 
 fn job_log<'a>(text: &Text<'a>, names: &[Field<'a>]) -> Result<LineTable<'a>> {
-    let (source, header) = (text.source, text.first());
-    let split = |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+    let columns = headings(text.source, names).map(timed);
+    LineTable::of_lines(text.source, columns, text.first().next, |line, fields| {
         split_job(line, fields);
         Ok(())
-    };
-    let rows = LineRows { source, start: header.next, width: JOB_COLUMNS.len(), split };
-    Ok(LineTable { columns: timed(headings(source, names)?), rows: Box::new(rows) })
+    })
 }
 
 /// What `--results` writes into a file of CSV: the columns of a job log, arguments, and what was printed.
@@ -115,7 +113,7 @@ pub(super) const SACCT_FIXED: LineFormat = LineFormat {
 
 /// Whether at least two of the names of columns are of the fields of sacct.
 fn is_of_sacct<'a>(names: impl Iterator<Item = &'a str>) -> bool {
-    let is_known = |name: &&str| SACCT_FIELDS.split_whitespace().any(|known| known == *name);
+    let is_known = |name: &&str| is_in(SACCT_FIELDS, name);
     names.filter(is_known).count() >= 2
 }
 

@@ -4,7 +4,7 @@ use mmgp_base::error::Result;
 
 use super::blanks::Gap;
 use super::bordered;
-use super::lines::{Line, Text, headings, is_number, lines, split as split_at};
+use super::lines::{Line, Text, fields_of, headings, is_number, lines, split as split_at};
 use super::{LineFormat, LineTable};
 use crate::names::{Role, role_of};
 use crate::outcomes::is_no_time;
@@ -44,11 +44,7 @@ fn table<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> {
 /// The lines, where each begins with a name, at least one of which is of processes or threads, and one of a
 /// time.
 fn quantities<'a>(text: &Text<'a>, split: Split) -> Option<Vec<Vec<Field<'a>>>> {
-    let fields = |line: Line<'a>| {
-        let mut fields = Vec::new();
-        split(line, &mut fields);
-        fields
-    };
+    let fields = |line: Line<'a>| fields_of(|fields| split(line, fields));
     let mut all: Vec<Vec<Field<'a>>> = lines(&text.source.text, text.start).map(fields).collect();
     // Lines that are drawn have no fields, a title has one.
     all.retain(|fields| fields.len() > 1);

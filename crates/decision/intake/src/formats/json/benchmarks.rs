@@ -8,6 +8,7 @@ use super::ObjectFormat;
 use super::node::{Node, Object};
 use super::table::{Row, Table};
 use super::tuners::with_unit;
+use crate::is_in;
 use crate::sheet::Field;
 
 /// What `hyperfine --export-json` writes: a row for each time of each result.
@@ -289,7 +290,7 @@ fn reframe<'a>(root: &Object<'a>) -> Result<Table<'a>> {
             for (name, value) in case.entries().filter(|(_, value)| value.is_plain()) {
                 match name {
                     "result" => row.add("status", value.field()?),
-                    _ if CIRCUMSTANCES.split(' ').any(|known| known == name) => {}
+                    _ if is_in(CIRCUMSTANCES, name) => {}
                     _ if name.starts_with("time_") => {
                         row.add(&format!("{name} [s]"), value.field()?)
                     }

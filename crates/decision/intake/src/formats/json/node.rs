@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use mmgp_base::error::{Error, Result, shortened};
-use mmgp_base::table::{Source, json_offset};
+use mmgp_base::table::{BYTE_ORDER_MARK, Source, json_offset};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Error::Input`] for what is no JSON, and for what follows it.
     pub fn of_file(source: &'a Source) -> Result<Self> {
-        let text = source.text.trim_start_matches('\u{feff}');
+        let text = source.text.trim_start_matches(BYTE_ORDER_MARK);
         match serde_json::from_str::<&RawValue>(text) {
             Ok(value) => Ok(Self { source, whole: &source.text, text: value.get() }),
             Err(error) => Err(no_json(source, text, &error)),
@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
 
     /// The value that a whole text is, which begins as the file does; `None` where it is no JSON.
     pub fn of_changed(source: &'a Source, whole: &'a str) -> Option<Self> {
-        let text = whole.trim_start_matches('\u{feff}');
+        let text = whole.trim_start_matches(BYTE_ORDER_MARK);
         let value: &RawValue = serde_json::from_str(text).ok()?;
         Some(Self { source, whole, text: value.get() })
     }

@@ -39,7 +39,10 @@ impl<'a> Row<'a> {
 
     /// Adds the field of a value, if there is one.
     pub fn add_value(&mut self, name: &str, value: Option<Node<'a>>) -> Result<()> {
-        value.map_or(Ok(()), |value| Ok(self.add(name, value.field()?)))
+        if let Some(value) = value {
+            self.add(name, value.field()?);
+        }
+        Ok(())
     }
 
     /// Adds the fields of values by their keys.
