@@ -24,7 +24,7 @@ fn a_parameter_that_is_missing_negative_misspelt_or_no_number_is_refused() {
     check_parameters(
         ("value = 370.0", "value = \"370 s\""),
         "p.toml:16:25: found the text \"370 s\" for \"terms.t_apu_s.value\", expected a finite \
-         number",
+         number, or one for each m",
     );
     check_parameters(
         ("c_apu_s ", "c_apu_ms"),
