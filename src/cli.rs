@@ -19,7 +19,6 @@ mod example;
 mod export;
 mod files;
 mod fit;
-mod identity;
 mod import_profile;
 mod input;
 mod likelihood;

@@ -46,7 +46,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 26] = [
+const MAY_USE: [(&str, &[&str]); 31] = [
     ("units", &[]),
     ("quantity", &[]),
     ("mapping", &[]),
@@ -67,15 +67,29 @@ const MAY_USE: [(&str, &[&str]); 26] = [
     ("export", &["belief", "models", "table"]),
     ("guided", &["fit", "models", "statistics"]),
     ("import", &["table"]),
+    ("observer", &[]),
+    ("space", &["decide"]),
+    ("identity", &["table"]),
+    ("measure", &["observer", "table"]),
+    ("schedulers", &["guided"]),
+    ("validate", &["measure", "models", "space", "table"]),
+    ("transaction", &["identity", "measure", "observer", "table"]),
     (
-        "measure",
+        "study",
         &[
-            "cell", "cluster", "runtime", "apps", "kernels", "lists", "spu", "sweep", "machine",
+            "belief",
+            "decide",
+            "fit",
+            "identity",
+            "measure",
+            "models",
+            "observer",
+            "space",
             "table",
+            "transaction",
+            "validate",
         ],
     ),
-    ("schedulers", &["guided", "runtime", "cell", "machine"]),
-    ("validate", &["decide", "fit", "models", "measure", "apps", "cell", "machine", "table"]),
     ("report", &["belief", "models", "decide", "objective", "validate", "plot", "table"]),
     ("capi", &["belief", "decide", "fit", "guided", "models", "statistics", "table"]),
     (
@@ -92,6 +106,7 @@ const MAY_USE: [(&str, &[&str]); 26] = [
             "fit",
             "import",
             "intake",
+            "lab",
             "launch",
             "lists",
             "machine",

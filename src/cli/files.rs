@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::input::{self, RunArguments};
-use super::transaction;
 use crate::error::{Error, Result, Warning};
+use crate::lab::transaction;
 use crate::models::Parameters;
 use crate::models::observations::Observations;
 use crate::report::provenance::InputFile;
@@ -325,11 +325,11 @@ impl Reader {
 
 /// The error for a folder without parameters.
 pub fn without_parameters(folder: &Path) -> Error {
-    if let Some(command) = transaction::unfinished_in(folder) {
+    if let Some(of) = transaction::unfinished_in(folder) {
         return Error::TooLittleData {
             file: folder.display().to_string(),
-            found: format!("results of `{command}` that are not finished"),
-            advice: format!("`{command} --out {}` goes on with it", folder.display()),
+            found: format!("results of `{}` that are not finished", of.typed()),
+            advice: format!("`{}` goes on with it", of.typed_into(folder)),
         };
     }
     let folder = folder.display();

@@ -20,7 +20,6 @@ use clap::{Args, ValueEnum};
 
 use super::files::Guard;
 use super::output::warn;
-use super::transaction;
 use crate::apps::Port;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
@@ -28,6 +27,7 @@ use crate::cell::Placement;
 use crate::cell::ppe::HostCompiler;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
+use crate::lab::transaction;
 use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::models::Parameters;

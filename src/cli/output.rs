@@ -11,11 +11,11 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use clap::builder::Styles;
 use clap::builder::styling::Style;
-use serde::Serialize;
 
 #[cfg(unix)]
 pub use progress::{Spinner, spinner};
@@ -24,7 +24,9 @@ pub use wrapped::wrapped;
 
 use crate::answer::Table;
 use crate::error::{Answer, Error, Result, Warning};
+use crate::lab::{Observer, Step};
 use crate::table;
+pub use crate::table::json;
 use crate::units::Seconds;
 
 /// How to print data.
@@ -46,12 +48,6 @@ pub fn data(out: Option<&Path>, text: &str) -> Result<()> {
             .write_all(text.as_bytes())
             .map_err(|source| Error::Write { file: "standard output".into(), source }),
     }
-}
-
-/// A value as JSON with a newline at its end.
-pub fn json(value: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.expect("invariant: what is printed has string keys only") + "\n"
 }
 
 /// What a command says: a table with words above it for people, its rows for CSV, and all of it for
@@ -171,6 +167,17 @@ impl From<bool> for Verbosity {
     /// The verbosity that the flag `--quiet` asks for.
     fn from(quiet: bool) -> Self {
         if quiet { Self::Quiet } else { Self::Usual }
+    }
+}
+
+impl Observer for Verbosity {
+    fn begin(&self, work: &'static str, steps: u64) -> Step {
+        let line = progress(work, steps, *self);
+        Arc::new(move || line.inc(1))
+    }
+
+    fn warn(&self, warning: &Warning) {
+        warn(std::slice::from_ref(warning));
     }
 }
 

@@ -131,21 +131,9 @@ fn draw_curves(arguments: &Arguments, format: Format) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-/// The pictures of a study, each as SVG and PNG, by their names in its folder. The first four have
-/// always been there; the others are in a folder of their own.
-const WRITTEN: [(PictureArgument, &str); 11] = [
-    (PictureArgument::M, "by_m"),
-    (PictureArgument::P, "by_p"),
-    (PictureArgument::All, "all"),
-    (PictureArgument::Combined, "validation"),
-    (PictureArgument::Parity, "plots/parity"),
-    (PictureArgument::Residuals, "plots/residuals"),
-    (PictureArgument::HeatMap, "plots/heat-map"),
-    (PictureArgument::HeatMapMeasured, "plots/heat-map-measured"),
-    (PictureArgument::Breakdown, "plots/breakdown"),
-    (PictureArgument::Gantt, "plots/gantt"),
-    (PictureArgument::Benchmarks, "plots/benchmarks"),
-];
+/// The pictures of a study, by their files in its folder.
+const WRITTEN: [(PictureArgument, &str); 2] =
+    [(PictureArgument::All, "all.svg"), (PictureArgument::Combined, "validation.svg")];
 
 /// Draws a picture into a folder, in every format.
 pub fn write_picture(folder: &Path, name: &str, picture: &Picture<'_>) -> Result<()> {
@@ -155,19 +143,13 @@ pub fn write_picture(folder: &Path, name: &str, picture: &Picture<'_>) -> Result
     Ok(())
 }
 
-/// Draws every picture that these files are enough for into a folder.
+/// Draws the pictures of a study into a folder.
 pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
-    let has_files = |(picture, _): &&(PictureArgument, &str)| picture.missing(files).is_none();
-    let pictures: Vec<_> = WRITTEN.iter().filter(has_files).collect();
-    let kinds: Vec<PictureArgument> = pictures.iter().map(|(picture, _)| *picture).collect();
     let best = (&ObjectiveArguments::default(), &NodeSize::default());
-    let (material, _) = Material::read(files, &kinds, best)?;
-    table::create_folder(&folder.join("plots"))?;
-    for (picture, name) in pictures {
-        for &format in Format::ALL {
-            let bytes = material.draw(*picture, Window::default(), (title, format))?;
-            table::write(&folder.join(format!("{name}.{}", format.ending())), bytes)?;
-        }
+    let (material, _) = Material::read(files, &WRITTEN.map(|(picture, _)| picture), best)?;
+    for (picture, file) in WRITTEN {
+        let bytes = material.draw(picture, Window::default(), (title, Format::Svg))?;
+        table::write(&folder.join(file), bytes)?;
     }
     Ok(())
 }

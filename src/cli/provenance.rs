@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::identity::{plain_words, typed};
 use super::input::{self, AppArguments, MachineArguments};
+use super::transaction::plain_words;
 use crate::apps::Application;
 use crate::error::{Result, Warning};
+use crate::lab::typed;
 use crate::measure::ApplicationTarget;
 use crate::report::provenance::{InputFile, MachineName, Provenance};
 

@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 use clap::Args;
 
 use super::files::Guard;
-use super::identity::Identity;
 use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
 use super::output::{Verbosity, data, progress, waiting};
 use super::provenance::provenance;
-use super::transaction::{Earlier, FinishedShard};
+use super::transaction::{finished, identity};
 use super::{Answer, report};
 use crate::error::Result;
+use crate::lab::transaction::{Earlier, FinishedShard, Shares};
 use crate::measure::Shard;
 use crate::measure::schedulers::{Comparison, Excerpts, Plan};
 use crate::report::schedulers::page;
@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let title = format!("{} on {}", program.name(), arguments.machine.machine);
     let mut files = arguments.app.files().to_vec();
     files.push(("--machine", machine_file(&arguments.machine.machine)));
-    let question = Identity::of_command(words, &files, &NOT_ASKED)?;
+    let question = identity(words, &files, &NOT_ASKED)?;
     let of_apps = (&arguments.app, &arguments.machine, words);
     let provenance = provenance(of_apps, &*program, &target, &[])?;
     let comparison = Comparison::new(&target, (program, seed), &plan, threads)?;
@@ -112,7 +112,9 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let missing = comparison.missing(folder.rows());
     let rows = all_rows(&comparison, folder, verbosity)?;
     if !plan.shard.is_whole() {
-        return finish_shard(arguments, FinishedShard::new(plan.shard, question));
+        let share = FinishedShard::new(plan.shard, question);
+        share.write(&arguments.out)?;
+        return finished(&share, &arguments.out, verbosity);
     }
     if !arguments.rows_only {
         let excerpts = excerpts(&comparison, &rows, verbosity)?;
@@ -131,22 +133,14 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
 /// Flags that choose among rows, and change none.
 const NOT_ASKED: [&str; 4] = ["schedulers", "workers", "tasks", "rows_only"];
 
-/// Says that a share is finished.
-fn finish_shard(arguments: &Arguments, shard: FinishedShard) -> Result<Answer> {
-    shard.write(&arguments.out)?;
-    if !arguments.quiet {
-        data(None, &shard.told(&arguments.out))?;
-    }
-    Ok(Answer::Done)
-}
-
 /// Puts the rows of several folders into one.
 ///
 /// # Errors
 /// As [`Folder::open`].
-pub fn merge(folders: &[&Path], out: &Path, question: &Identity) -> Result<()> {
+pub fn merge(shares: &Shares, out: &Path) -> Result<()> {
+    let question = shares.identity();
     let mut into = Folder::open(out, question, &[], Earlier::Kept)?;
-    for folder in folders {
+    for folder in shares.folders() {
         into.keep_all(&folder::rows(folder, question)?)?;
     }
     Ok(())

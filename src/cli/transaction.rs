@@ -1,46 +1,21 @@
-//! The results of a study as a transaction: they come to be in a folder within that of the study, result
-//! by result, and take their places when all are there.
-//!
-//! Until then the study's folder is what it was. What was interrupted goes on where it was: results that
-//! are kept are not made again. The last file that takes its place is the [`Manifest`], which says what
-//! belongs together; where it is written and not yet in its place, whoever comes next puts all in their
-//! places.
+//! What commands that leave results in a folder have in common: flags, and what the results are of.
 
-mod kept;
-mod manifest;
-mod shard;
-
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use kept::{Kept, KeptLines};
-pub use manifest::{FILE as MANIFEST, Manifest, doubt, objection};
-pub use shard::FinishedShard;
+use clap::{Args, CommandFactory as _};
 
-use clap::Args;
-
-use super::Answer;
 use super::files::Guard;
-use super::identity::Identity;
-use super::output::{Verbosity, data, warn};
-use crate::error::{Error, Result, Warning};
+use super::output::{Verbosity, data};
+use super::{Answer, Cli, input};
+use crate::error::{Error, Result};
+use crate::lab::Identity;
+use crate::lab::study::Study;
+use crate::lab::transaction::{
+    Earlier, FOLDER_OF_RESULTS, FOLDER_OF_SHARE, FinishedShard, free_folder,
+};
 use crate::measure::Shard;
-use crate::table::{self, FolderLock, Source};
-
-/// The folder within a study's folder in which its results come to be.
-const UNFINISHED: &str = "unfinished";
-/// What they are of.
-const QUESTION: &str = "question.json";
-/// The results so far.
-const KEPT: &str = "kept.jsonl";
-
-/// What is done with results of something else, and with those that are not finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
-    /// Unfinished results of the same go on; those of something else are refused.
-    Kept,
-    /// They are discarded.
-    Discarded,
-}
+use crate::report::provenance::InputFile;
 
 /// What a command is told of its folder.
 #[derive(Args)]
@@ -54,256 +29,158 @@ pub struct TransactionArguments {
     force: bool,
 }
 
-/// Results on their way into a folder.
-pub struct Transaction {
-    folder: PathBuf,
-    identity: Identity,
-    kept: Kept,
-    shard: Shard,
-    _lock: FolderLock,
-}
-
 impl TransactionArguments {
-    /// Begins where the flags say, or in the folder of that name; then what `guard` has must not be
-    /// written over by these files.
+    /// A study in the folder that is named, or in the usual one; what `guard` has must not be written
+    /// over by these files.
     ///
     /// # Errors
-    /// As [`Transaction::begin`], and [`Guard::check`].
-    pub fn begin(
+    /// As [`Guard::check`], and those of reading.
+    pub fn study(
         &self,
         (out, usual): (Option<&Path>, &str),
         identity: Identity,
         (guard, files): (Guard, &[&str]),
-    ) -> Result<Transaction> {
+        verbosity: Verbosity,
+    ) -> Result<Study> {
         let shard = self.shard.unwrap_or(Shard::WHOLE);
         let earlier = if self.force { Earlier::Discarded } else { Earlier::Kept };
-        let folder = match out {
+        let folder: PathBuf = match out {
             Some(folder) => folder.into(),
-            None if shard.is_whole() => free_folder(usual, &identity)?,
-            None => free_folder(&shard.folder(usual), &identity)?,
+            None if shard.is_whole() => free_folder(usual, &identity, &verbosity)?,
+            None => free_folder(&shard.folder(usual), &identity, &verbosity)?,
         };
         guard.writes_into("--out", &folder, files).check()?;
-        Transaction::begin(&folder, identity, shard, earlier)
+        Ok(Study { shard, earlier, ..Study::new(&folder, identity) })
     }
 }
 
-impl Transaction {
-    /// Begins in a folder, or goes on there.
-    ///
-    /// # Errors
-    /// [`Error::InUse`] where another process is at work there; [`Error::OutOfRange`] where the folder has
-    /// results that these are not to be mixed with; those of reading and writing.
-    pub fn begin(
-        folder: &Path,
-        identity: Identity,
-        shard: Shard,
-        earlier: Earlier,
-    ) -> Result<Self> {
-        let lock = FolderLock::take(folder)?;
-        finish(folder)?;
-        let unfinished = folder.join(UNFINISHED);
-        refuse_others(folder, &identity, earlier)?;
-        table::create_folder(&unfinished)?;
-        if !is_ours(&unfinished)? {
-            let found = "which is no folder of unfinished results";
-            return Err(refused(&unfinished, found, "another folder"));
-        }
-        match earlier {
-            Earlier::Kept => check_unfinished(folder, &identity)?,
-            Earlier::Discarded => discard(&unfinished)?,
-        }
-        // If it was a finished share, it is under way again.
-        FinishedShard::forget(folder)?;
-        table::create_folder(&unfinished)?;
-        identity.write(&unfinished.join(QUESTION))?;
-        for file in table::files_in(&unfinished)? {
-            // What follows from results is made again.
-            if ![QUESTION, KEPT].contains(&&*file) {
-                table::remove_file(&unfinished.join(file))?;
-            }
-        }
-        let kept = Kept::open(&unfinished.join(KEPT))?;
-        Ok(Self { folder: folder.into(), identity, kept, shard, _lock: lock })
-    }
-
-    /// Where the files are written.
-    pub fn unfinished(&self) -> PathBuf {
-        self.folder.join(UNFINISHED)
-    }
-
-    /// Where they will be.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The results so far.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
-    /// Which of the results are asked for.
-    pub fn shard(&self) -> Shard {
-        self.shard
-    }
-
-    /// Says that all results of its share are there, which waits to be merged.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn finish_shard(self, verbosity: Verbosity) -> Result<Answer> {
-        let finished = FinishedShard::new(self.shard, self.identity);
-        finished.write(&self.folder)?;
-        if verbosity == Verbosity::Usual {
-            data(None, &finished.told(&self.folder))?;
-        }
-        Ok(Answer::Done)
-    }
-
-    /// Puts all files in their places. `parameters` is the text of the parameters that the results stand
-    /// beside.
-    ///
-    /// # Errors
-    /// Those of reading and writing.
-    pub fn commit(self, parameters: Option<&str>) -> Result<()> {
-        let unfinished = self.unfinished();
-        let files = table::files_in(&unfinished)?;
-        let files = files.iter().filter(|file| ![QUESTION, KEPT].contains(&&***file));
-        let manifest = Manifest::of(&unfinished, files, self.identity, parameters)?;
-        manifest.write(&unfinished)?;
-        finish(&self.folder)
-    }
-}
-
-/// Lays results down in a folder, for the command that they are of to go on with.
-///
-/// # Errors
-/// As [`Transaction::begin`].
-pub fn lay_down(folder: &Path, identity: &Identity, kept: &KeptLines) -> Result<()> {
-    let (earlier, whole) = (Earlier::Kept, Shard::WHOLE);
-    let begun = Transaction::begin(folder, identity.clone(), whole, earlier)?;
-    kept::write(&begun.unfinished().join(KEPT), kept)
-}
-
-/// The results that a folder has of what is not finished there.
-///
-/// # Errors
-/// [`Error::Read`], [`Error::Input`].
-pub fn kept_in(folder: &Path) -> Result<KeptLines> {
-    kept::parse(&Source::read(&folder.join(UNFINISHED).join(KEPT))?)
-}
-
-/// The command whose results are not finished in a folder, as somebody would type it.
-pub fn unfinished_in(folder: &Path) -> Option<String> {
-    Some(Identity::read(&folder.join(UNFINISHED).join(QUESTION)).ok()?.typed())
-}
-
-/// The folder that a command uses which is given none: that one, or the first of that name with a number
-/// that has no results of something else.
-///
-/// # Errors
-/// Those of reading.
-pub fn free_folder(name: &str, identity: &Identity) -> Result<PathBuf> {
-    let mut folder = PathBuf::from(name);
-    let mut number = 1;
-    while is_of_something_else(&folder, identity)? {
-        number += 1;
-        folder = PathBuf::from(format!("{name}-{number}"));
-    }
-    if number > 1 {
-        warn(&[Warning::Note(format!(
-            "{name} has results of something else: those of this command go to {}",
+/// Says that a share is finished, and what to do with it.
+pub fn finished(share: &FinishedShard, folder: &Path, verbosity: Verbosity) -> Result<Answer> {
+    if verbosity == Verbosity::Usual {
+        let told = format!(
+            "Share {} of `{}` is in {}. `mmgp merge DIR...`, with the folders of all shares, makes the \
+             whole of them.\n",
+            share.shard(),
+            share.identity.typed(),
             folder.display()
-        ))]);
+        );
+        data(None, &told)?;
     }
-    Ok(folder)
+    Ok(Answer::Done)
 }
 
-fn is_of_something_else(folder: &Path, identity: &Identity) -> Result<bool> {
-    if table::names_in(folder).is_empty() {
-        return Ok(false);
+/// An error of the library about folders of results, by the flags of commands that have them.
+pub fn in_flags(error: Error) -> Error {
+    match error {
+        Error::OutOfRange { name: FOLDER_OF_RESULTS, found, expected } => {
+            Error::out_of_range("--out", found, expected.replace("or to ", "or --force to "))
+        }
+        Error::OutOfRange { name: FOLDER_OF_SHARE, found, expected } => {
+            Error::out_of_range("DIR", found, expected)
+        }
+        other => other,
     }
-    let question = folder.join(UNFINISHED).join(QUESTION);
-    if question.exists() {
-        return Ok(identity.difference(&Identity::read(&question)?).is_some());
-    }
-    let manifest = Manifest::read(folder)?;
-    Ok(manifest.is_none_or(|it| identity.difference(it.identity()).is_some()))
 }
 
-/// Whether a folder of unfinished results is one, or has nothing in it.
-fn is_ours(unfinished: &Path) -> Result<bool> {
-    Ok(unfinished.join(QUESTION).exists() || table::files_in(unfinished)?.is_empty())
-}
+/// Flags of every command that change no result.
+const NEVER_ASKED: [&str; 8] =
+    ["out", "force", "shard", "threads", "quiet", "help", "help-all", "version"];
 
-/// Removes a folder of unfinished results; wherever that is cut short, what is left is known for one.
-fn discard(unfinished: &Path) -> Result<()> {
-    for file in table::files_in(unfinished)?.iter().filter(|file| *file != QUESTION) {
-        table::remove_file(&unfinished.join(file))?;
+/// What a command asks, by the value of every flag that may change a result, the content of the files
+/// that are read for a flag, and the program's version. `not_asked` are further flags that choose
+/// among results, or say what is done with them.
+///
+/// # Errors
+/// [`Error::Read`].
+pub fn identity(
+    words: &[OsString],
+    files: &[(&'static str, Option<&Path>)],
+    not_asked: &[&str],
+) -> Result<Identity> {
+    let mut of = vec![("version".to_string(), crate::VERSION.to_string())];
+    let command = Cli::command();
+    let matches = command.clone().try_get_matches_from(words);
+    let matches = matches.expect("invariant: the arguments were understood before");
+    let (mut command, mut matches) = (&command, &matches);
+    // A program is a subcommand of a command.
+    while let Some((name, inner)) = matches.subcommand() {
+        command = command.find_subcommand(name).expect("invariant: it has a name");
+        matches = inner;
     }
-    table::remove_folder(unfinished)
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        if NEVER_ASKED.contains(&id) || not_asked.contains(&id) {
+            continue;
+        }
+        let values = matches.get_raw(id).into_iter().flatten();
+        let values: Vec<String> = values.map(|it| it.to_string_lossy().into_owned()).collect();
+        of.push((format!("--{}", argument.get_long().unwrap_or(id)), values.join(",")));
+    }
+    for (flag, path) in files {
+        let Some(path) = path else { continue };
+        let file = InputFile::new(&*input::source(path)?, flag);
+        of.push((format!("the file of {flag}"), file.sha256));
+    }
+    Ok(Identity::new(&of).asked_by(plain_words(words)))
 }
 
-/// Puts files in their places that are all written and were to take them when their writer was killed.
-fn finish(folder: &Path) -> Result<()> {
-    let unfinished = folder.join(UNFINISHED);
-    let Some(manifest) = Manifest::read(&unfinished)? else { return Ok(()) };
-    let before = Manifest::read(folder)?;
-    for file in manifest.files() {
-        let (from, to) = (unfinished.join(file), folder.join(file));
-        if from.exists() {
-            if let Some(parent) = to.parent() {
-                table::create_folder(parent)?;
-            }
-            table::replace(&from, &to)?;
+/// The words of a command after the program's name, without what changes no result.
+pub fn plain_words(words: &[OsString]) -> Vec<String> {
+    let mut plain = Vec::new();
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = words.next() {
+        let flag = word.split('=').next().unwrap_or_default();
+        match flag {
+            "--quiet" | "--force" => {}
+            "--out" | "--threads" | "--shard" if word == flag => drop(words.next()),
+            "--out" | "--threads" | "--shard" => {}
+            _ => plain.push(word),
         }
     }
-    // What the results before these had and these have not.
-    for file in before.iter().flat_map(Manifest::files) {
-        let is_old = manifest.files().all(|it| it != file);
-        if is_old && before.as_ref().is_some_and(|it| it.is_unchanged(folder, file)) {
-            table::remove_file(&folder.join(file))?;
-        }
-    }
-    manifest.take_place(&unfinished, folder)?;
-    discard(&unfinished)
+    plain
 }
 
-/// Refuses a folder whose results are of another kind: those of a validation are not to stand beside the
-/// page of a study.
-fn refuse_others(folder: &Path, identity: &Identity, earlier: Earlier) -> Result<()> {
-    let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
-    let before = manifest.identity();
-    let is_same_kind = before.command.first() == identity.command.first();
-    if !is_same_kind && earlier == Earlier::Kept {
-        let found = format!("which has the results of `{}`", before.typed());
-        return Err(refused(folder, &found, "another folder, or --force to replace them"));
-    }
-    if let Some(difference) = identity.difference(before) {
-        warn(&[Warning::Note(format!(
-            "{} has the results of `{}`, which these are to replace ({difference})",
-            folder.display(),
-            before.typed()
-        ))]);
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Refuses unfinished results of something else.
-fn check_unfinished(folder: &Path, identity: &Identity) -> Result<()> {
-    let question = folder.join(UNFINISHED).join(QUESTION);
-    if !question.exists() {
-        return Ok(());
+    fn words(arguments: &[&str]) -> Vec<OsString> {
+        ["mmgp"].iter().chain(arguments).map(OsString::from).collect()
     }
-    let before = Identity::read(&question)?;
-    let Some(difference) = identity.difference(&before) else { return Ok(()) };
-    if Manifest::read(folder)?.is_some_and(|it| *it.identity() == before) {
-        // They are in their places, and what was left of them is of no use.
-        return discard(&folder.join(UNFINISHED));
-    }
-    let found = format!("where `{}` is not finished: {difference}", before.typed());
-    Err(refused(folder, &found, "another folder, or --force to discard what it has"))
-}
 
-fn refused(folder: &Path, found: &str, expected: &str) -> Error {
-    Error::out_of_range("--out", format!("{}, {found}", folder.display()), expected)
+    fn asked(arguments: &[&str]) -> Identity {
+        let all = words(&[&["schedulers"], arguments].concat());
+        identity(&all, &[], &["workers", "tasks"]).unwrap()
+    }
+
+    #[test]
+    fn results_are_of_every_flag_that_may_change_one_however_it_is_written() {
+        let of = asked(&["synthetic", "--seed", "3"]);
+        let of = |name: &str| of.value(name);
+        assert_eq!(of("version"), Some(crate::VERSION));
+        assert_eq!((of("--app"), of("--seed")), (Some("synthetic"), Some("3")));
+        // What is given by default, and nothing of programs that do not run.
+        assert_eq!((of("--machine"), of("--task-us")), (Some("qs20"), Some("96")));
+        assert_eq!((of("--spes-per-task"), of("--tree")), (Some("1"), None));
+        let same = ["synthetic", "--seed=3", "--machine", "qs20", "--force", "--workers=2"];
+        let with_others =
+            [&same[..], &["--out", "x", "--quiet", "--threads=1", "--tasks=4"]].concat();
+        assert_eq!(asked(&with_others).difference(&asked(&["synthetic", "--seed", "3"])), None);
+        let (one, other) = (asked(&["pbpi", "--seed", "3"]), asked(&["pbpi", "--seed", "4"]));
+        assert!(one.difference(&other).is_some());
+    }
+
+    #[test]
+    fn a_command_is_kept_without_what_changes_no_result() {
+        let check = |arguments: &[&str], expected: &str| {
+            assert_eq!(crate::lab::typed(&plain_words(&words(arguments))), expected);
+        };
+        check(
+            &["study", "raxml", "--threads", "1", "--out=x", "--quiet", "--seed", "3"],
+            "mmgp study raxml --seed 3",
+        );
+        check(&["study", "--input", "my file's"], "mmgp study --input 'my file'\\''s'");
+        check(&["schedulers", "--force", "--tasks=4"], "mmgp schedulers --tasks=4");
+        check(&["validate", "--shard=1/2", "--params", "x"], "mmgp validate --params x");
+    }
 }

@@ -6,23 +6,17 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::files::{Files, Guard};
-use super::identity::Identity;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, data, json, warn};
-use super::transaction::{Transaction, TransactionArguments};
+use super::study::conduct;
+use super::transaction::{TransactionArguments, identity};
 use super::{Answer, input, plot};
-use crate::Mapping;
-use crate::apps::{Application, Once};
-use crate::decide::feasible;
-use crate::error::{Error, Result, Warning};
-use crate::measure::ApplicationTarget;
+use crate::apps::Once;
+use crate::error::{Error, Result};
+use crate::lab::study::{Mappings, Study};
 use crate::models::Parameters;
-use crate::table::records::{Split, Validation};
-use crate::table::{self, csv};
-use crate::validate::{
-    Comparison, ModelSummary, Outcome, Summary, check_same_result, compare, refined,
-};
+use crate::table::records::Validation;
+use crate::validate::{Comparison, ModelSummary, refined};
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
 #[derive(Args)]
@@ -58,8 +52,8 @@ Examples:
   mmgp validate --params pbpi-qs20 --machine qs22 --out validated \\
       --fail-above 10
 
-Writes validation.csv, split.csv (where the time of each run went), summary.json, plots and \
-manifest.json (what belongs together). Exit code 1 where the mean error is above the threshold.
+Writes validation.csv, split.csv (where the time of each run went), summary.json, validation.svg and \
+all.svg (modelled against measured times), and manifest.json (what belongs together). Exit code 1 where the mean error is above the threshold.
 
 The same command goes on where it was interrupted, and on several computers with --shard.";
 
@@ -67,29 +61,24 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let (parameters, text) = arguments.parameters()?;
     let (target, app) =
         (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
-    let transaction = arguments.begin(words)?;
-    let folder = &transaction.unfinished();
-    let verbosity = Verbosity::from(arguments.quiet);
-    let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
-    let Some(validated) = job.run(&parameters, &transaction)? else {
-        return transaction.finish_shard(verbosity);
-    };
-    let files = Files {
-        validation: Some(folder.join("validation.csv")),
-        split: Some(folder.join("split.csv")),
-        params: Some(arguments.params.clone()),
-        ..Files::default()
-    };
-    plot::write_all(folder, &job.title(), &files)?;
-    transaction.commit(Some(&text))?;
-    warn(&validated.warnings);
-    let model = &validated.summary.models[0];
-    if verbosity == Verbosity::Usual {
-        data(None, &describe(&validated))?;
-    }
+    let subject = Mappings::new(&app, &target).predicted_by(&parameters, &text);
+    let mut error_percent = 0.0;
+    let verbosity = arguments.quiet.into();
+    let answer = conduct(arguments.study(words)?, &subject, verbosity, |results, _| {
+        error_percent = results.summary.models[0].mean_error_percent;
+        let folder = &results.unfinished();
+        let files = Files {
+            validation: Some(folder.join(FILES[0])),
+            split: Some(folder.join(FILES[2])),
+            params: Some(arguments.params.clone()),
+            ..Files::default()
+        };
+        plot::write_all(folder, &subject.title(), &files)?;
+        Ok(describe(&results.comparison))
+    })?;
     match arguments.fail_above {
-        Some(most) if model.mean_error_percent > most => Ok(Answer::No),
-        _ => Ok(Answer::Done),
+        Some(most) if error_percent > most => Ok(Answer::No),
+        _ => Ok(answer),
     }
 }
 
@@ -104,79 +93,35 @@ impl Arguments {
         Ok((parameters, text))
     }
 
-    fn begin(&self, words: &[OsString]) -> Result<Transaction> {
+    fn study(&self, words: &[OsString]) -> Result<Study> {
         let parameters = ("--params", input::parameter_file(&self.params));
         let guard = Guard::default().reads(parameters.0, parameters.1);
         let guard = self.app.guarded(self.machine.guarded(guard));
         let mut inputs = self.app.files().to_vec();
         inputs.extend([parameters, ("--machine", input::machine_file(&self.machine.machine))]);
-        let identity = Identity::of_command(words, &inputs, &["fail_above"])?;
+        let identity = identity(words, &inputs, &["fail_above"])?;
         let out = (Some(self.out.as_path()), "");
-        self.transaction.begin(out, identity, (guard, &FILES))
+        let study = self.transaction.study(out, identity, (guard, &FILES), self.quiet.into())?;
+        Ok(Study { threads: self.threads.count(), seed: self.app.seed(), ..study })
     }
 }
 
 /// What a validation writes into its folder, apart from pictures.
 const FILES: [&str; 3] = ["validation.csv", "summary.json", "split.csv"];
 
-/// A validation to be run.
-pub struct Job<'a> {
-    pub app: &'a (dyn Application + 'static),
-    pub target: &'a ApplicationTarget,
-    pub threads: usize,
-    pub verbosity: Verbosity,
-}
-
-/// What came of it.
-pub struct Validated {
-    pub summary: Summary,
-    pub rows: Vec<Validation>,
-    pub warnings: Vec<Warning>,
-}
-
-impl Job<'_> {
-    /// What stands above its pictures.
-    pub fn title(&self) -> String {
-        format!("{} on {}", self.app.name().to_uppercase(), self.target.name())
-    }
-
-    /// Runs every mapping, by m, then p, of which no outcome is kept, and writes its files; `None` where
-    /// others have a share of the runs.
-    pub fn run(&self, parameters: &Parameters, into: &Transaction) -> Result<Option<Validated>> {
-        let mappings: Vec<Mapping> = feasible(self.target.layout().apus).collect();
-        let how = (self.threads.min(self.target.at_once()), self.verbosity);
-        let run = |&mapping: &Mapping| self.target.run(self.app, mapping).map(Outcome::from);
-        let all = ("emulating all (m, p)", &mappings[..]);
-        let Some(runs) = into.kept().share(into.shard(), all, how, &run)? else {
-            return Ok(None);
-        };
-        let folder = into.unfinished();
-        let comparison = compare(parameters, &runs);
-        let [validation, summary, split] = FILES;
-        table::write(&folder.join(validation), csv::write(&comparison.rows))?;
-        table::write(&folder.join(summary), json(&comparison.summary))?;
-        let splits: Vec<Split> = runs.iter().map(|run| run.split.clone()).collect();
-        table::write(&folder.join(split), csv::write(&splits))?;
-        let Comparison { rows, summary, .. } = comparison;
-        Ok(Some(Validated { summary, rows, warnings: check_same_result(&runs) }))
-    }
-}
-
 /// The errors of each model, and what the choice of its predicted best costs, for people.
-pub fn describe(validated: &Validated) -> String {
-    let Summary { configurations, models, .. } = &validated.summary;
-    let mut text = describe_model(&models[0], &validated.rows, *configurations);
-    if let (Some(model), Some(rows)) = (models.get(1), refined(&validated.rows)) {
-        text += &format!(
-            "\nBeside it the refined model:\n{}",
-            describe_model(model, &rows, *configurations)
-        );
+pub fn describe(comparison: &Comparison) -> String {
+    let models = &comparison.summary.models;
+    let mut text = describe_model(&models[0], &comparison.rows);
+    if let (Some(model), Some(rows)) = (models.get(1), refined(&comparison.rows)) {
+        text += &format!("\nBeside it the refined model:\n{}", describe_model(model, &rows));
     }
     text
 }
 
-fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usize) -> String {
-    let (predicted, measured) = (model.predicted_best, model.measured_best);
+fn describe_model(model: &ModelSummary, rows: &[Validation]) -> String {
+    let (predicted, measured) = (&model.predicted_best, &model.measured_best);
+    let configurations = rows.len();
     let choice = if predicted == measured {
         format!("The predicted best, {predicted}, is the fastest of all that ran.")
     } else {

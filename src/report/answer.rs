@@ -132,7 +132,7 @@ fn name(model: &ModelSummary) -> &'static str {
 }
 
 fn error(model: &ModelSummary) -> String {
-    let (m, p) = (model.predicted_best.m(), model.predicted_best.p());
+    let choice = &model.predicted_best;
     let without = model.without_inputs.map_or_else(String::new, |without| {
         format!(
             " (of the time without collectives and alpha, which may be inputs of the machine: mean \
@@ -141,7 +141,7 @@ fn error(model: &ModelSummary) -> String {
         )
     });
     format!(
-        "mean {:.1} %, maximum {:.1} %{without}; it chooses ({m}, {p}), {}",
+        "mean {:.1} %, maximum {:.1} %{without}; it chooses {choice}, {}",
         model.mean_error_percent,
         model.max_error_percent,
         regret(model)
@@ -179,7 +179,7 @@ fn timed(known: &Known, fastest: Observed) -> String {
 /// What ran.
 fn outcome(known: &Known) -> String {
     let Some(model) = known.models.first() else { return String::new() };
-    let (m, p) = (model.measured_best.m(), model.measured_best.p());
+    let fastest = &model.measured_best;
     let near = known.ranking.configurations[1..]
         .iter()
         .filter(|other| {
@@ -192,7 +192,7 @@ fn outcome(known: &Known) -> String {
         more => format!("{more} other configurations are"),
     };
     format!(
-        "({m}, {p}) was the fastest; {near} predicted within the mean error of the best. The \
+        "{fastest} was the fastest; {near} predicted within the mean error of the best. The \
          predictions know nothing of these runs"
     )
 }

@@ -114,6 +114,12 @@ impl Source {
     }
 }
 
+/// The text of a value as JSON, with a newline at its end.
+pub fn json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value);
+    text.expect("invariant: what is written has string keys only") + "\n"
+}
+
 /// The byte of a text at which it is not the JSON that was expected.
 ///
 /// `serde_json` counts a column in bytes, and the last of a line as 0 of the next.

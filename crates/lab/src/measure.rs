@@ -16,7 +16,7 @@ pub mod memory;
 pub mod messages;
 pub mod micro;
 mod product;
-mod profile;
+mod profile_rows;
 pub mod schedulers;
 pub mod scripted;
 mod shard;
@@ -25,16 +25,70 @@ pub mod task_profile;
 pub mod threads;
 pub mod wavefront;
 
+use std::path::Path;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::observer::{Observer, progress};
 pub use emulated::{Emulated, Schedulers, Watch};
+use mmgp_apps::Application;
+use mmgp_base::table::records::Profile;
+use mmgp_base::table::{MicroBenchmarks, csv};
 use mmgp_base::units::SimTime;
+use mmgp_base::{Result, table};
 use mmgp_cell::Progress;
 use mmgp_cell::event::Timebase;
 use mmgp_machine::Machine;
 pub use shard::Shard;
 pub use target::{ApplicationTarget, Measured, Target};
+
+/// Repetitions of each micro-benchmark where nothing is said of them.
+pub const REPETITIONS: u32 = 5;
+
+/// Repetitions of the profile where nothing is said of them.
+pub const PROFILE_REPETITIONS: u32 = 3;
+
+/// Runs all micro-benchmarks of a target, and tells how far they are.
+///
+/// # Errors
+/// What a measurement runs into.
+pub fn micro_benchmarks(
+    target: &ApplicationTarget,
+    repetitions: u32,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<MicroBenchmarks> {
+    let step = observer.begin("micro-benchmarks", target.micro_benchmark_steps(repetitions));
+    target.micro_benchmarks(repetitions, seed, &progress(step))
+}
+
+/// Profiles a sequential run of a program, and tells how far it is.
+///
+/// # Errors
+/// What a run runs into.
+pub fn profile(
+    target: &ApplicationTarget,
+    app: &(dyn Application + 'static),
+    repetitions: u32,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Vec<Profile>> {
+    let step = observer.begin("profile", target.profile_steps(app, repetitions));
+    target.profile(app, repetitions, seed, &progress(step))
+}
+
+/// Writes the tables of micro-benchmarks into a folder that exists.
+///
+/// # Errors
+/// [`Write`](mmgp_base::Error::Write).
+pub fn write(folder: &Path, tables: &MicroBenchmarks) -> Result<()> {
+    table::write(&folder.join("alpha.csv"), csv::write(&tables.alpha))?;
+    table::write(&folder.join("offload.csv"), csv::write(&tables.offload))?;
+    table::write(&folder.join("context_switch.csv"), csv::write(&tables.context_switch))?;
+    table::write(&folder.join("collective.csv"), csv::write(&tables.collective))?;
+    table::write(&folder.join("memory.csv"), csv::write(&tables.memory))
+}
 
 /// The clocks of repetitions: how far each is into a tick at the start is uniform in [0, 1).
 pub struct ClockPhases {

@@ -1,43 +1,68 @@
-//! Predictions beside measurements: the only place in the library where the model and the
-//! emulated machine meet.
+//! Predictions beside measurements, over any space.
 
-pub mod choices;
-mod counts;
-mod inputs;
 pub mod machine;
-pub mod wavefronts;
 
-use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
 
 use mmgp_apps::{Fingerprint, Ran};
-use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Maybe, Split, Validation};
 use mmgp_base::units::Seconds;
+use mmgp_base::{Error, Mapping, Result, Warning};
+use mmgp_model::models::parameters::{Estimate, OverM};
 use mmgp_model::models::refined::Refined;
 use mmgp_model::models::{Parameters, TimeModel};
+use serde::{Deserialize, Serialize};
 
-pub use counts::counts;
-pub use inputs::WithoutInputs;
+use crate::space::Point;
 
-/// What a validation knows of a run.
+/// What is known of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its time, and where that went.
-    pub split: Split,
+    /// Its time \[s\].
+    pub time_s: f64,
+    /// Where the time went, where that is known.
+    pub split: Option<Split>,
     /// What it computed.
     pub fingerprint: Fingerprint,
 }
 
 impl From<Ran> for Outcome {
     fn from(ran: Ran) -> Self {
-        Self { split: ran.run.split(), fingerprint: ran.fingerprint }
+        let split = Some(ran.run.split());
+        Self { time_s: ran.run.time.0, split, fingerprint: ran.fingerprint }
     }
 }
 
 impl Outcome {
+    /// A run of which the time alone is known.
+    pub fn lasting(time: Seconds) -> Self {
+        Self { time_s: time.0, split: None, fingerprint: Fingerprint::default() }
+    }
+
     fn mapping(&self) -> Mapping {
-        Mapping::of(self.split.m, self.split.p)
+        let split = self.split.as_ref().expect("invariant: runs at mappings are split");
+        Mapping::of(split.m, split.p)
+    }
+}
+
+/// What is best: a point, or one of each group of points.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Best {
+    /// Of all points.
+    OfAll(Point),
+    /// Of each group, in their order.
+    OfEach(Vec<Point>),
+}
+
+impl fmt::Display for Best {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let points = match self {
+            Self::OfAll(point) => std::slice::from_ref(point),
+            Self::OfEach(points) => points,
+        };
+        let points: Vec<String> = points.iter().map(Point::to_string).collect();
+        f.write_str(&points.join(", "))
     }
 }
 
@@ -47,41 +72,102 @@ impl Outcome {
 pub struct ModelSummary {
     /// Its name: `mmgp` is equation 11, `refined` the refined model beside it.
     pub model: &'static str,
-    /// Mean over the configurations of |predicted - measured|/measured [%].
+    /// Mean over the points of |predicted - measured|/measured \[%\].
     pub mean_error_percent: f64,
-    /// Standard deviation of the same [%].
+    /// Standard deviation of the same \[%\].
     pub sd_error_percent: f64,
-    /// The largest of them [%].
+    /// The largest of them \[%\].
     pub max_error_percent: f64,
-    /// The configuration predicted to be the fastest.
-    #[serde(serialize_with = "pair")]
-    pub predicted_best: Mapping,
-    /// The configuration measured to be the fastest.
-    #[serde(serialize_with = "pair")]
-    pub measured_best: Mapping,
-    /// How much longer the predicted best takes than the measured best [%].
+    /// What it chooses.
+    pub predicted_best: Best,
+    /// What was measured to be the fastest.
+    pub measured_best: Best,
+    /// How much longer its choice takes than the fastest, the most of all groups \[%\].
     pub regret_percent: f64,
-    /// The error without the terms that were put into the machine; none where they are not known.
+    /// The error without the terms that were put into the machine, where these are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_inputs: Option<WithoutInputs>,
 }
 
-/// As a list of m and p.
-fn pair<S: Serializer>(mapping: &Mapping, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    (mapping.m(), mapping.p()).serialize(serializer)
+/// The error of a model, of the time that is left without the terms that are inputs.
+///
+/// Where a machine is given what a term of the model means, such as the cost of collectives by
+/// number of ranks or how much two hardware threads slow each other down, a micro-benchmark reads it
+/// out again: that part of a prediction is right by construction, and makes the error look smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WithoutInputs {
+    /// Mean over the points of |predicted - measured| / (measured - inputs) \[%\].
+    pub mean_error_percent: f64,
+    /// The largest of them \[%\].
+    pub max_error_percent: f64,
 }
 
 /// How well the models met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Configurations compared.
+    /// Points compared.
     pub configurations: usize,
     /// One entry for each model.
     pub models: Vec<ModelSummary>,
 }
 
-/// Predictions beside measurements, by m, then p.
+/// What a model predicts of points.
+pub(crate) struct TimesOf {
+    /// Its name.
+    pub model: &'static str,
+    /// The time of each point \[s\].
+    pub times: Vec<f64>,
+    /// Whether it chooses the first point, rather than the one that it predicts to be the fastest.
+    pub is_ranked: bool,
+}
+
+/// Sums up what a model predicts of points, of which there is at least one, beside what was measured;
+/// within each of the groups that points are of.
+pub(crate) fn summarize(
+    points: &[Point],
+    groups: Option<&[u32]>,
+    of: &TimesOf,
+    measured: &[f64],
+) -> ModelSummary {
+    let pairs = of.times.iter().zip(measured);
+    let errors: Vec<f64> = pairs.map(|(one, other)| percent(*one, *other).abs()).collect();
+    let [mean_error_percent, sd_error_percent, max_error_percent] = spread(&errors);
+    let mut all: Vec<u32> = groups.unwrap_or(&[0]).to_vec();
+    all.sort_unstable();
+    all.dedup();
+    let (mut chosen, mut fastest, mut regret_percent) = (vec![], vec![], 0.0_f64);
+    for group in all {
+        let places = || (0..points.len()).filter(|&it| groups.is_none_or(|of| of[it] == group));
+        let least = |times: &[f64]| {
+            let least = places().min_by(|&one, &other| times[one].total_cmp(&times[other]));
+            least.expect("invariant: a group has points")
+        };
+        let choice = if of.is_ranked { places().next() } else { None };
+        let choice = choice.unwrap_or_else(|| least(&of.times));
+        let best = least(measured);
+        chosen.push(points[choice].clone());
+        fastest.push(points[best].clone());
+        regret_percent = regret_percent.max(percent(measured[choice], measured[best]));
+    }
+    let best = |mut points: Vec<Point>| match groups {
+        None => Best::OfAll(points.swap_remove(0)),
+        Some(_) => Best::OfEach(points),
+    };
+    ModelSummary {
+        model: of.model,
+        mean_error_percent,
+        sd_error_percent,
+        max_error_percent,
+        predicted_best: best(chosen),
+        measured_best: best(fastest),
+        regret_percent,
+        without_inputs: None,
+    }
+}
+
+/// Predictions beside measurements at (m, p), by m, then p.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -94,8 +180,14 @@ pub struct Comparison {
 impl Comparison {
     /// Sums up rows, which must not be empty.
     pub fn new(rows: Vec<Validation>) -> Self {
-        let mut models = vec![summarize("mmgp", &rows)];
-        models.extend(refined(&rows).map(|rows| summarize("refined", &rows)));
+        let points: Vec<Point> = rows.iter().map(|row| Point(vec![row.m, row.p])).collect();
+        let measured: Vec<f64> = rows.iter().map(|row| row.measured_s).collect();
+        let of = |model, rows: &[Validation]| {
+            let times = rows.iter().map(|row| row.predicted_s).collect();
+            summarize(&points, None, &TimesOf { model, times, is_ranked: false }, &measured)
+        };
+        let mut models = vec![of("mmgp", &rows)];
+        models.extend(refined(&rows).map(|rows| of("refined", &rows)));
         let summary = Summary { configurations: rows.len(), models };
         Self { rows, summary }
     }
@@ -108,13 +200,13 @@ pub fn compare(parameters: &Parameters, runs: &[Outcome]) -> Comparison {
         let mapping = run.mapping();
         let refined_s = refined.as_ref().map(|model| model.time(mapping).0);
         let predicted_s = parameters.time(mapping).0;
-        beside(mapping, run.split.time_s, predicted_s, Maybe(refined_s))
+        beside(mapping, run.time_s, predicted_s, Maybe(refined_s))
     };
     let mut comparison = Comparison::new(runs.iter().map(row).collect());
     for model in &mut comparison.summary.models {
         model.without_inputs = Some(match model.model {
-            "mmgp" => inputs::without_inputs(parameters, Parameters::clone, runs),
-            _ => inputs::without_inputs(parameters, |of| Refined::of(of).expect(KNOWN), runs),
+            "mmgp" => without_inputs(parameters, Parameters::clone, runs),
+            _ => without_inputs(parameters, |of| Refined::of(of).expect(KNOWN), runs),
         });
     }
     comparison
@@ -137,29 +229,38 @@ pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
     rows.iter().map(of_row).collect()
 }
 
-fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
-    let errors: Vec<f64> = rows.iter().map(|row| row.error_percent.abs()).collect();
-    let [mean_error_percent, sd_error_percent, max_error_percent] = spread(&errors);
-    let best = |time: fn(&Validation) -> f64| {
-        rows.iter()
-            .min_by(|a, b| time(a).total_cmp(&time(b)))
-            .expect("invariant: at least one configuration was run")
+/// The same parameters with collectives that cost nothing, and hardware threads that do not slow
+/// each other down.
+fn neutral(parameters: &Parameters) -> Parameters {
+    let mut neutral = parameters.clone();
+    neutral.terms.o_col_s = OverM::Constant(Estimate::exact(0.0));
+    neutral.terms.alpha = OverM::Constant(Estimate::exact(1.0));
+    neutral
+}
+
+/// The error of the model that `of` makes of parameters, without what its collectives and its alpha
+/// add.
+fn without_inputs<M: TimeModel>(
+    parameters: &Parameters,
+    of: impl Fn(&Parameters) -> M,
+    runs: &[Outcome],
+) -> WithoutInputs {
+    let (with, without) = (of(parameters), of(&neutral(parameters)));
+    let error = |run: &Outcome| {
+        let (mapping, measured) = (run.mapping(), run.time_s);
+        let predicted = with.time(mapping).0;
+        let inputs = predicted - without.time(mapping).0;
+        100.0 * (predicted - measured).abs() / (measured - inputs)
     };
-    let (predicted, measured) = (best(|row| row.predicted_s), best(|row| row.measured_s));
-    ModelSummary {
-        model,
-        mean_error_percent,
-        sd_error_percent,
-        max_error_percent,
-        predicted_best: Mapping::of(predicted.m, predicted.p),
-        measured_best: Mapping::of(measured.m, measured.p),
-        regret_percent: percent(predicted.measured_s, measured.measured_s),
-        without_inputs: None,
+    let errors: Vec<f64> = runs.iter().map(error).collect();
+    WithoutInputs {
+        mean_error_percent: errors.iter().sum::<f64>() / errors.len() as f64,
+        max_error_percent: errors.iter().copied().fold(0.0, f64::max),
     }
 }
 
-/// How much more the one is than the other [%].
-fn percent(one: f64, other: f64) -> f64 {
+/// How much more the one is than the other \[%\].
+pub(crate) fn percent(one: f64, other: f64) -> f64 {
     100.0 * (one - other) / other
 }
 
@@ -254,13 +355,55 @@ mod tests {
     fn a_summary_by_hand() {
         // Errors 10, 20 and 0 %; the predicted best (1, 2) takes 5 where (2, 1) takes 4.
         let rows = [row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0), row(2, 1, 4.0, 4.5)];
-        let summary = summarize("mmgp", &rows[..2]);
+        let of = |rows: &[Validation]| Comparison::new(rows.to_vec()).summary.models.remove(0);
+        let summary = of(&rows[..2]);
         assert_eq!((summary.mean_error_percent, summary.max_error_percent), (15.0, 20.0));
         assert!((summary.sd_error_percent - 50_f64.sqrt()).abs() < 1e-12);
-        let summary = summarize("mmgp", &rows);
-        let best = (Mapping::of(1, 2), Mapping::of(2, 1));
-        assert_eq!((summary.predicted_best, summary.measured_best), best);
+        let summary = of(&rows);
+        let best = [&summary.predicted_best, &summary.measured_best].map(Best::to_string);
+        assert_eq!(best, ["(1, 2)", "(2, 1)"]);
         assert!((summary.regret_percent - 25.0).abs() < 1e-12);
+    }
+
+    /// A summary of points of one dimension, as JSON.
+    fn summary(groups: Option<&[u32]>, of: [f64; 4], is_ranked: bool) -> serde_json::Value {
+        let points = [1, 2, 3, 4].map(|value| Point(vec![value]));
+        let times = TimesOf { model: "model", times: of.to_vec(), is_ranked };
+        let summary = summarize(&points, groups, &times, &[2.5, 2.0, 4.0, 5.0]);
+        serde_json::to_value(summary).expect("a summary is JSON")
+    }
+
+    #[test]
+    fn the_choice_is_the_first_though_another_is_predicted_to_be_as_fast() {
+        let ranked = summary(None, [2.0, 2.0, 5.0, 5.0], true);
+        assert_eq!(
+            (&ranked["predicted_best"], &ranked["measured_best"]),
+            (&[1].into(), &[2].into())
+        );
+        assert_eq!(ranked["regret_percent"], 25.0);
+        let least = summary(None, [3.0, 2.0, 5.0, 5.0], false);
+        assert_eq!(
+            (&least["predicted_best"], &least["regret_percent"]),
+            (&[2].into(), &0.0.into())
+        );
+        assert_eq!(
+            (&least["mean_error_percent"], &least["max_error_percent"]),
+            (&11.25.into(), &25.0.into())
+        );
+    }
+
+    #[test]
+    fn regret_is_the_most_of_those_of_groups() {
+        // Of the second group the choice is a quarter slower than the best, of the first it is the best.
+        let grouped = summary(Some(&[8, 8, 4, 4]), [1.0, 2.0, 4.0, 5.0], true);
+        let best = |of: [u32; 2]| serde_json::json!([[of[0]], [of[1]]]);
+        assert_eq!(grouped["predicted_best"], best([3, 1]));
+        assert_eq!(grouped["measured_best"], best([3, 2]));
+        assert_eq!(
+            (&grouped["regret_percent"], &grouped["max_error_percent"]),
+            (&25.0.into(), &60.0.into())
+        );
+        assert_eq!(grouped["mean_error_percent"], 15.0);
     }
 
     #[test]

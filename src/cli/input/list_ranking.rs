@@ -20,6 +20,7 @@ use crate::cli::output::warn;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
+use crate::lab::study::ThreadChoices;
 use crate::lists::{List, Operation, Order, Values};
 #[cfg(unix)]
 use crate::native::list_ranking::{Settings, measure};
@@ -55,6 +56,8 @@ const BUFFERS: &str = "b";
 
 /// Nodes of the list where nothing is said of them.
 const NODES: u32 = 1 << 20;
+/// The same of a study.
+const NODES_OF_STUDY: u32 = 1 << 18;
 
 impl Program for ListRankingArguments {
     fn seed(&self) -> u64 {
@@ -95,7 +98,13 @@ impl Program for ListRankingArguments {
     }
 
     fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
-        study::list_ranking::study(self, arguments, words)
+        let target = arguments.target()?;
+        let (ranking, order) = (&self.ranking(NODES_OF_STUDY)?, self.order());
+        study::choices::threads(
+            &ThreadChoices { ranking, order, target: &target },
+            arguments,
+            words,
+        )
     }
 
     /// Ranks the list on this computer.

@@ -17,6 +17,7 @@ use crate::cli::output::progress;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
+use crate::lab::study::SweepChoices;
 use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
 
 /// How it is read.
@@ -216,7 +217,10 @@ impl Program for Sweep3dArguments {
     }
 
     fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
-        study::sweep3d::study(self, arguments, words)
+        let machine = arguments.plain_machine()?;
+        let grows = self.input.is_none() && self.cells.is_none();
+        let subject = SweepChoices::new(&machine, *self.problem()?.fields(), grows)?;
+        study::choices::sweep(&subject, arguments, words)
     }
 
     fn plainly(&self, emulate: &emulate::Arguments) -> Option<Result<ProgramReport>> {

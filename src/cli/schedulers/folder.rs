@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::identity::Identity;
 use crate::cli::report;
-use crate::cli::transaction::Earlier;
 use crate::error::{Error, Result};
+use crate::lab::Identity;
+use crate::lab::transaction::Earlier;
 use crate::table::records::Scheduled;
 use crate::table::{self, FolderLock, Source, csv};
 

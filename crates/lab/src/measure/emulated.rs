@@ -5,7 +5,7 @@ mod watch;
 use std::sync::Arc;
 
 use super::target::{Layout, Measured, Target};
-use super::{memory, micro, profile};
+use super::{memory, micro, profile_rows};
 use crate::measure::ClockPhases;
 use mmgp_apps::{Application, Ran};
 use mmgp_base::Mapping;
@@ -144,7 +144,7 @@ impl Measured for Emulated {
         let run = workload.run(&on, Mapping::SEQUENTIAL)?.run;
         let readings = (1..).zip(on.blade().recorder.further());
         let rows =
-            |(repetition, clock)| profile::rows(workload, run.as_shown_by(clock), repetition);
+            |(repetition, clock)| profile_rows::rows(workload, run.as_shown_by(clock), repetition);
         Ok(readings.flat_map(rows).collect())
     }
 }
@@ -202,7 +202,7 @@ mod tests {
             let blade = Blade::new(target.machine(), KernelTiming::Cached, phases.next_phase());
             let on = target.at_rest(blade).unwrap();
             let run = pbpi().run(&on, Mapping::SEQUENTIAL).unwrap().run;
-            profile::rows(&pbpi(), run, repetition).collect::<Vec<_>>()
+            profile_rows::rows(&pbpi(), run, repetition).collect::<Vec<_>>()
         };
         let by_each: Vec<Vec<Profile>> = (1..=3).map(of_a_run).collect();
         assert_eq!(by_one, by_each.concat());

@@ -68,18 +68,7 @@ where
     let list = List::generate(plan.nodes, plan.order, Values::Ones, seed)?;
     let choice = [plan.sublists, plan.buffers];
     let ranking = ListRanking::new(Arc::new(list), plan.order, choice, seed)?;
-    thread_run(target, &ranking, plan)
-}
-
-/// Runs list ranking as planned.
-///
-/// # Errors
-/// What the run runs into.
-pub fn thread_run<T>(target: &T, ranking: &ListRanking, plan: &ThreadPlan) -> Result<ThreadRun>
-where
-    T: Target<Workload = dyn Application, Ran = Ran> + ?Sized,
-{
-    let ran = target.run(ranking, Mapping::new(1, plan.p)?)?;
+    let ran = target.run(&ranking, Mapping::new(1, plan.p)?)?;
     let found: &Findings = ran.findings().expect("invariant: list ranking has findings");
     let [step_1_s, step_2_s, step_3_s, step_4_s] = found.steps.map(|step| step.0);
     let &ThreadPlan { p, sublists, buffers, nodes, order } = plan;

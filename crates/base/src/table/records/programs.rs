@@ -27,42 +27,6 @@ record! {
 }
 
 record! {
-    /// A row of `predictions.csv` or `validation.csv` of a study of a wavefront.
-    WavefrontChoice by (it: u32, jt: u32, kt: u32, px: u32, py: u32, mk: u32, mmi: u32, tx: u32, ty: u32) {
-        /// Place in the ranking, from 1.
-        rank: u32 = count(1),
-        /// Cells of the grid along i.
-        it: u32 = count(1),
-        /// Cells of the grid along j.
-        jt: u32 = count(1),
-        /// Cells of the grid along k.
-        kt: u32 = count(1),
-        /// Ranks along i.
-        px: u32 = count(1),
-        /// Ranks along j.
-        py: u32 = count(1),
-        /// Planes of a block.
-        mk: u32 = count(1),
-        /// Angles of a block.
-        mmi: u32 = count(1),
-        /// Ranks of a node along i.
-        tx: u32 = count(1),
-        /// Ranks of a node along j.
-        ty: u32 = count(1),
-        /// Predicted time of an iteration \[s\].
-        time_s: f64 = seconds(),
-        /// Lower end of its 95 % interval \[s\].
-        low_s: f64 = seconds(),
-        /// Upper end of it \[s\].
-        high_s: f64 = seconds(),
-        /// Emulated or simulated time \[s\].
-        measured_s: Maybe = maybe_seconds(),
-        /// `predicted/measured - 1` \[%\].
-        error_percent: Maybe = maybe_number(),
-    }
-}
-
-record! {
     /// A row of `scaling.csv`: an iteration on so many ranks.
     ScalingRow by (ranks: u32) {
         /// Ranks.
@@ -117,32 +81,6 @@ record! {
         step_4_s: f64 = seconds(),
         /// The most nodes that an accelerator ranked, over the mean.
         load_imbalance: f64 = number(),
-    }
-}
-
-record! {
-    /// A row of `predictions.csv` or `validation.csv` of a study of list ranking.
-    ThreadChoice by (p: u32, sublists: u32, buffers: u32) {
-        /// Place in the ranking, from 1.
-        rank: u32 = count(1),
-        /// Accelerators.
-        p: u32 = count(1),
-        /// Sublists of all accelerators together.
-        sublists: u32 = count(1),
-        /// Lists of requests of each accelerator that are under way at once.
-        buffers: u32 = count(1),
-        /// Predicted time \[s\].
-        time_s: f64 = seconds(),
-        /// Lower end of its 95 % interval \[s\].
-        low_s: f64 = seconds(),
-        /// Upper end of it \[s\].
-        high_s: f64 = seconds(),
-        /// The same by the formula that the model carries on \[s\].
-        formula_s: f64 = seconds(),
-        /// Measured time, where it was run \[s\].
-        measured_s: Maybe = maybe_seconds(),
-        /// `predicted/measured - 1`, where it was run \[%\].
-        error_percent: Maybe = maybe_number(),
     }
 }
 

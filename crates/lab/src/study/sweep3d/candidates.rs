@@ -1,17 +1,16 @@
 //! What there is to choose for a machine and a problem.
 
-use crate::Mapping;
-use crate::apps::sweep3d::fits_local_store;
-use crate::cli::input::sweep3d::Sweep3dArguments;
-use crate::cli::study::doublings;
-use crate::cluster::Shape;
-use crate::error::{Error, Result};
-use crate::machine::Machine;
+use mmgp_apps::sweep3d::fits_local_store;
+use mmgp_base::units::Bytes;
+use mmgp_base::{Error, Mapping, Result};
+use mmgp_cluster::Shape;
+use mmgp_machine::Machine;
+use mmgp_model::models::wavefront::{Choice, Problem, choices};
+use mmgp_sweep::{Fields, Input};
+
 use crate::measure::messages;
 use crate::measure::wavefront::BlockPlan;
-use crate::models::wavefront::{Choice, Problem, choices};
-use crate::sweep::{Fields, Input};
-use crate::units::Bytes;
+use crate::study::choices::doublings;
 
 /// Planes of a block, as far as there are so many.
 const PLANES: [u32; 6] = [2, 5, 10, 20, 40, 80];
@@ -28,7 +27,7 @@ const GRIDS: usize = 3;
 /// Cells of each rank where nothing is said of the grid and there is a network: the more ranks the more cells.
 const CELLS_OF_RANK: [u32; 3] = [4, 4, 80];
 
-/// Choices, and what they are of.
+/// The choices of ranks and blocks for a problem on a machine.
 pub struct Candidates {
     pub fields: Fields,
     pub choices: Vec<(Problem, Choice)>,
@@ -36,12 +35,12 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Of a machine without a network 1, 2, 4 and so on ranks; of another one a node, some and all.
+    /// The choices on 1, 2, 4 and so on ranks of a machine without a network; of another one on a node,
+    /// on some and on all.
     ///
     /// # Errors
     /// What is wrong with the input, and [`Error::OutOfRange`] where no choice suits the grid.
-    pub fn new(machine: &Machine, own: &Sweep3dArguments) -> Result<Self> {
-        let fields = *own.problem()?.fields();
+    pub fn new(machine: &Machine, fields: Fields, grows: bool) -> Result<Self> {
         let fields = Fields {
             convergence: -1.0,
             fix_ups: 0,
@@ -51,7 +50,7 @@ impl Candidates {
         Input::new(fields)?;
         let [it, jt, kt] = fields.cells.map(|cells| cells as u32);
         let given = Problem { it, jt, kt, angles: fields.angles as u32 };
-        let grows = machine.network.is_some() && own.input.is_none() && own.cells.is_none();
+        let grows = grows && machine.network.is_some();
         let shape = messages::shape(machine);
         let mut found = Vec::new();
         for (mapping, parts) in mappings(shape) {

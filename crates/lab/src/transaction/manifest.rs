@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use mmgp_base::table::{self, Source};
+use mmgp_base::{Error, Result, Warning};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::cli::identity::Identity;
-use crate::cli::output::json;
-use crate::error::{Error, Result, Warning};
-use crate::table::{self, Source};
+use crate::identity::Identity;
 
 /// A list of files, with what they are of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,11 +31,11 @@ struct Entry {
     sha256: String,
 }
 
-/// Its file.
+/// The file of a manifest.
 pub const FILE: &str = "manifest.json";
 
 impl Manifest {
-    /// Of files in a folder.
+    /// The manifest of files in a folder.
     ///
     /// # Errors
     /// [`Error::Read`].
@@ -55,7 +54,7 @@ impl Manifest {
         Ok(Self { schema: 1, identity, parameters, files })
     }
 
-    /// That of a folder, if it has one.
+    /// The manifest of a folder, if it has one.
     ///
     /// # Errors
     /// [`Error::Read`], [`Error::Input`].
@@ -76,10 +75,10 @@ impl Manifest {
     /// # Errors
     /// [`Error::Write`].
     pub fn write(&self, folder: &Path) -> Result<()> {
-        table::write(&folder.join(FILE), json(self))
+        table::write(&folder.join(FILE), table::json(self))
     }
 
-    /// Moves that of one folder to another, whose files then are whole.
+    /// Moves the manifest of one folder to another, whose files then are whole.
     ///
     /// # Errors
     /// [`Error::Write`].
@@ -154,7 +153,7 @@ pub fn objection(source: &Source) -> Result<Option<String>> {
         return Err(Error::TooLittleData {
             file: folder.display().to_string(),
             found: "files that were being put in their places when their writer was killed".into(),
-            advice: format!("`{} --out {}` goes on", manifest.identity.typed(), folder.display()),
+            advice: format!("`{}` goes on", manifest.identity.typed_into(folder)),
         });
     }
     let manifest = Manifest::read(folder)?;

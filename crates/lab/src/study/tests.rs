@@ -1,18 +1,19 @@
 //! The main job on a script, without a machine.
 
-use std::path::PathBuf;
-
-use super::*;
-use crate::Mapping;
-use crate::cli::transaction::Earlier;
-use crate::measure::scripted::{Scripted, Stub};
-use crate::measure::target::Layout;
-use crate::measure::{Shard, Target};
-use crate::table::records::{
+use mmgp_apps::Division;
+use mmgp_base::Mapping;
+use mmgp_base::table::records::{
     Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode, Profile, Validation,
 };
-use crate::table::{MicroBenchmarks, Source};
-use crate::units::Seconds;
+use mmgp_base::table::{MicroBenchmarks, Source, csv};
+use mmgp_base::units::Seconds;
+use mmgp_model::models::parameters::Decomposition;
+
+use super::mappings::decomposition;
+use super::*;
+use crate::measure;
+use crate::measure::scripted::{Scripted, Stub};
+use crate::measure::target::{Layout, Target as _};
 
 const STUB: Stub = Stub(Division::Data);
 const APUS: u32 = 4;
@@ -111,8 +112,8 @@ fn read<R: csv::Record>(folder: &Path, name: &str) -> Vec<R> {
 #[test]
 fn a_bench_writes_what_the_target_measures() {
     let (target, folder) = (target(), folder("bench"));
-    let tables = bench::measure(&target, 3, 1, Verbosity::Quiet).unwrap();
-    bench::write(&folder, &tables).unwrap();
+    let tables = measure::micro_benchmarks(&target, 3, 1, &()).unwrap();
+    measure::write(&folder, &tables).unwrap();
     assert_eq!(read::<Alpha>(&folder, "alpha.csv"), micro_benchmarks().alpha);
     assert_eq!(read::<Collective>(&folder, "collective.csv"), micro_benchmarks().collective);
     std::fs::remove_dir_all(folder).unwrap();
@@ -120,32 +121,44 @@ fn a_bench_writes_what_the_target_measures() {
 
 #[test]
 fn a_profile_has_the_rows_that_the_target_measures() {
-    let rows = profile::measure(&target(), &STUB, 3, 1, Verbosity::Quiet).unwrap();
-    assert_eq!(rows, profile_rows());
+    assert_eq!(measure::profile(&target(), &STUB, 3, 1, &()).unwrap(), profile_rows());
 }
 
 #[test]
 fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
     let (target, folder) = (target(), folder("study"));
-    let job = Job { app: &STUB, target: &target, threads: 2, verbosity: Verbosity::Quiet };
-    let predicted = predict_all(&job, 1, &folder).unwrap();
-    let of_nothing = Identity::new::<&str>(&[]);
-    let transaction = Transaction::begin(&folder, of_nothing, Shard::WHOLE, Earlier::Kept).unwrap();
-    let validated = predicted.validate(&job, &transaction).unwrap().expect("no shares");
-    assert_eq!(predicted.parameters.apus, APUS);
+    let study = Study { threads: 2, ..Study::new(&folder, Identity::new::<&str>(&[])) };
+    let Made::Whole(results) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
+        panic!("there are no shares")
+    };
+    assert_eq!(results.predictions.parameters.apus, APUS);
     let mut asked = target.asked();
     asked.sort();
-    let all: Vec<Mapping> = crate::decide::feasible(APUS).collect();
+    let all: Vec<Mapping> = mmgp_model::decide::feasible(APUS).collect();
     assert_eq!(asked, all);
-    let summary = &validated.summary.models[0];
+    let summary = &results.summary.models[0];
     assert!(summary.max_error_percent < 1e-6, "{summary:?}");
-    assert_eq!(
-        (summary.predicted_best, summary.measured_best),
-        (Mapping::of(4, 1), Mapping::of(4, 1))
-    );
-    assert_eq!(predicted.ranking.configurations[0].mapping, Mapping::of(4, 1));
-    let rows = read::<Validation>(&transaction.unfinished(), "validation.csv");
-    assert_eq!(rows.len(), all.len());
+    let best = [&summary.predicted_best, &summary.measured_best].map(ToString::to_string);
+    assert_eq!(best, ["(4, 1)", "(4, 1)"]);
+    let ranking = results.predictions.ranking.as_ref().unwrap();
+    assert_eq!(ranking.configurations[0].mapping, Mapping::of(4, 1));
+    assert!(!folder.join("validation.csv").exists());
+    results.commit().unwrap();
+    assert_eq!(read::<Validation>(&folder, "validation.csv").len(), all.len());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_share_of_a_study_runs_its_share_and_is_told_what_is_left() {
+    let (target, folder) = (target(), folder("share"));
+    let identity = Identity::new(&[("of", "shares".to_string())]);
+    let study = Study { shard: "1/3".parse().unwrap(), ..Study::new(&folder, identity) };
+    let Made::Share(share) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
+        panic!("it is a share")
+    };
+    assert_eq!((share.shard().to_string(), target.asked().len()), ("1/3".into(), 3));
+    let shares = crate::transaction::Shares::read(&[folder.clone()]).unwrap();
+    assert_eq!(shares.missing().len(), 2);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

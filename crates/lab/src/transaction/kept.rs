@@ -9,16 +9,17 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::cli::output::{Verbosity, progress};
-use crate::error::Result;
+use mmgp_base::Result;
+use mmgp_base::table::{self, Lines, Loss, Source};
+
 use crate::measure::Shard;
 use crate::measure::threads::on_threads;
-use crate::table::{self, Lines, Loss, Source};
+use crate::observer::Observer;
 
-/// A result in the file of those that are kept.
+/// A line of the file of results.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    /// Of what it is.
+    /// What the result is of.
     of: String,
     is: Box<RawValue>,
 }
@@ -26,7 +27,7 @@ struct Line {
 /// Results by what they are of, as JSON.
 pub type KeptLines = BTreeMap<String, String>;
 
-/// Results so far.
+/// The results that a folder keeps so far.
 pub struct Kept {
     known: KeptLines,
     lines: Mutex<Lines>,
@@ -36,7 +37,7 @@ impl Kept {
     /// Goes on with the results in a file, or begins it.
     ///
     /// # Errors
-    /// [`Error::Input`] for a line that is no result; [`Error::Write`].
+    /// [`Input`](mmgp_base::Error::Input) for a line that is no result; [`Write`](mmgp_base::Error::Write).
     pub fn open(path: &Path) -> Result<Self> {
         let (lines, text) = Lines::open(path)?;
         Ok(Self { known: parse(&text)?, lines: Mutex::new(lines) })
@@ -45,22 +46,20 @@ impl Kept {
     /// Does something for all items, with its progress, but for those of which a result is kept.
     ///
     /// # Errors
-    /// The first error in the order of the items; [`Error::Write`].
+    /// The first error in the order of the items; [`Write`](mmgp_base::Error::Write).
     pub fn all<I: Sync + Debug, T: Serialize + DeserializeOwned + Send>(
         &self,
         what: &'static str,
         items: &[I],
-        (threads, verbosity): (usize, Verbosity),
+        (threads, observer): (usize, &dyn Observer),
         job: &(dyn Fn(&I) -> Result<T> + Sync),
     ) -> Result<Vec<T>> {
-        let bar = progress(what, items.len() as u64, verbosity);
-        let done = on_threads(items, threads, &|item| {
+        let step = observer.begin(what, items.len() as u64);
+        on_threads(items, threads, &|item| {
             let result = self.one(&format!("{what}: {item:?}"), || job(item));
-            bar.inc(1);
+            step();
             result
-        });
-        bar.finish_and_clear();
-        done
+        })
     }
 
     /// The same for a share of the items; all results where that is all of them, and `None` where others
@@ -72,7 +71,7 @@ impl Kept {
         &self,
         shard: Shard,
         (what, items): (&'static str, &[I]),
-        how: (usize, Verbosity),
+        how: (usize, &dyn Observer),
         job: &(dyn Fn(&I) -> Result<T> + Sync),
     ) -> Result<Option<Vec<T>>> {
         let items: Vec<&I> = shard.of(items).collect();
@@ -83,7 +82,7 @@ impl Kept {
     /// The result that is kept, or that of the job.
     ///
     /// # Errors
-    /// Those of the job; [`Error::Write`].
+    /// Those of the job; [`Write`](mmgp_base::Error::Write).
     pub fn one<T: Serialize + DeserializeOwned>(
         &self,
         of: &str,
@@ -110,10 +109,10 @@ impl Kept {
 /// Results by what they are of.
 ///
 /// # Errors
-/// [`Error::Input`] at a line that is none.
+/// [`Input`](mmgp_base::Error::Input) at a line that is none.
 pub fn parse(source: &Source) -> Result<KeptLines> {
     let mut known = KeptLines::new();
-    let expected = "a result as it was kept; --force discards all of them";
+    let expected = "a result as it was kept; they may be discarded";
     for text in source.text.split_inclusive('\n') {
         let line: Line = serde_json::from_str(text)
             .map_err(|error| source.json_error(text, &error, expected))?;
@@ -125,7 +124,7 @@ pub fn parse(source: &Source) -> Result<KeptLines> {
 /// Writes results as they are kept.
 ///
 /// # Errors
-/// [`Error::Write`].
+/// [`Write`](mmgp_base::Error::Write).
 pub fn write(path: &Path, kept: &KeptLines) -> Result<()> {
     let line = |(of, is): (&String, &String)| {
         let is = RawValue::from_string(is.clone()).expect("invariant: it was JSON");
@@ -154,7 +153,7 @@ mod tests {
                 runs.fetch_add(1, Ordering::Relaxed);
                 Ok(1.0 / f64::from(*item))
             };
-            let how = (3, Verbosity::Quiet);
+            let how: (usize, &dyn Observer) = (3, &());
             kept.share(shard.parse().unwrap(), ("inverses", &items), how, &job).unwrap()
         };
         assert_eq!(all("2/4"), None);

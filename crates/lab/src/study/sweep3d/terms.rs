@@ -3,29 +3,28 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use mmgp_base::Result;
+use mmgp_base::table::records::{BlockRun, MessageRun};
+use mmgp_base::units::Bytes;
+use mmgp_model::fit::estimate_wavefront;
+use mmgp_model::models::wavefront::{Choice, Problem, WavefrontTerms};
 use serde::Serialize;
 
 use super::candidates::Candidates;
-use crate::cli::study::TermReport;
-use crate::error::Result;
-use crate::fit::estimate_wavefront;
-use crate::models::parameters::Estimate;
-use crate::models::wavefront::{Choice, Problem, WavefrontTerms};
-use crate::table::records::{BlockRun, MessageRun};
-use crate::units::Bytes;
+use crate::study::choices::Term;
 
-/// What terms are estimated for: no straight line holds for messages of all sizes, nor a time of an angle for
+/// The blocks and messages that terms are estimated for: no straight line holds for messages of all sizes, nor a time of an angle for
 /// blocks of all numbers of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct Scope {
     /// Angles of a block.
     angles: u32,
     /// Sizes of messages along i and j.
     faces: [Bytes; 2],
 }
 
-impl Asked {
-    /// What a choice asks for.
+impl Scope {
+    /// The scope of a choice.
     pub fn of(candidates: &Candidates, problem: &Problem, choice: &Choice) -> Self {
         Self { angles: choice.angles, faces: candidates.faces(problem, choice) }
     }
@@ -46,25 +45,25 @@ impl Timed<'_> {
     ///
     /// # Errors
     /// Where they cannot be told apart.
-    pub fn terms_of_all(&self, candidates: &Candidates) -> Result<BTreeMap<Asked, WavefrontTerms>> {
+    pub fn terms_of_all(&self, candidates: &Candidates) -> Result<BTreeMap<Scope, WavefrontTerms>> {
         let mut found = BTreeMap::new();
         for (problem, choice) in &candidates.choices {
-            let asked = Asked::of(candidates, problem, choice);
-            if let Entry::Vacant(place) = found.entry(asked) {
-                place.insert(self.terms(asked)?);
+            let scope = Scope::of(candidates, problem, choice);
+            if let Entry::Vacant(place) = found.entry(scope) {
+                place.insert(self.terms(scope)?);
             }
         }
         Ok(found)
     }
 
-    fn terms(&self, asked: Asked) -> Result<WavefrontTerms> {
-        let is_own = |run: &&BlockRun| run.angles == asked.angles;
+    fn terms(&self, scope: Scope) -> Result<WavefrontTerms> {
+        let is_own = |run: &&BlockRun| run.angles == scope.angles;
         let blocks: Vec<BlockRun> = self.blocks.iter().filter(is_own).cloned().collect();
         let mut sizes: Vec<u32> = self.messages.iter().map(|run| run.bytes).collect();
         sizes.sort_unstable();
         sizes.dedup();
         let place = |bytes: u64| sizes.partition_point(|&size| u64::from(size) < bytes);
-        let places = asked.faces.map(|face| place(face.0));
+        let places = scope.faces.map(|face| place(face.0));
         let is_near = |run: &&MessageRun| {
             let own = place(run.bytes.into());
             places.iter().any(|place| place.abs_diff(own) <= BESIDE)
@@ -75,32 +74,25 @@ impl Timed<'_> {
     }
 }
 
-/// The terms, with their errors, as a file.
+/// A term for some blocks and messages, as `terms.json` has it.
 #[derive(Serialize)]
-pub struct Terms {
-    terms: Vec<Term>,
-}
-
-#[derive(Serialize)]
-struct Term {
-    /// Angles of a block that it is for.
+pub struct ScopedTerm {
+    /// Angles of a block.
     mmi: u32,
-    /// Sizes of the messages along i and j that it is for.
+    /// Sizes of the messages along i and j.
     bytes: [u64; 2],
     #[serde(flatten)]
-    term: TermReport,
+    term: Term,
 }
 
-impl Terms {
-    pub fn of(terms: &BTreeMap<Asked, WavefrontTerms>) -> Self {
-        let named = terms.iter().flat_map(|(&asked, terms)| {
-            terms.named().into_iter().map(move |(name, estimate)| (asked, name, estimate))
-        });
-        let term = |(asked, name, estimate): (Asked, String, &Estimate)| Term {
-            mmi: asked.angles,
-            bytes: asked.faces.map(|face| face.0),
-            term: TermReport::new(name, estimate),
+impl ScopedTerm {
+    /// All terms of all scopes.
+    pub fn all(terms: &BTreeMap<Scope, WavefrontTerms>) -> Vec<Self> {
+        let of = |(scope, terms): (&Scope, &WavefrontTerms)| -> Vec<Self> {
+            let (mmi, bytes) = (scope.angles, scope.faces.map(|face| face.0));
+            let named = terms.named().into_iter();
+            named.map(|named| Self { mmi, bytes, term: Term::new(named) }).collect()
         };
-        Self { terms: named.map(term).collect() }
+        terms.iter().flat_map(of).collect()
     }
 }
