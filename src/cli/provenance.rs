@@ -1,4 +1,4 @@
-//! Where the files of a folder come from.
+//! The origin of the files of a folder.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -74,7 +74,7 @@ the ideal time over that by events.
 
 With --out it writes scaling.csv, scaling.svg and scaling.png.";
 
-/// What of it is written.
+/// The files that it leaves.
 const FILES: [&str; 3] = ["scaling.csv", "scaling.svg", "scaling.png"];
 
 /// Angles of an octant.
@@ -257,7 +257,7 @@ impl<'a> Scaling<'a> {
         })
     }
 
-    /// On nodes tile by tile; a part of a node row by row.
+    /// A placement on nodes tile by tile; of a part of a node row by row.
     fn placement(&self, grid: Grid) -> Result<Placement> {
         if grid.ranks() < self.shape.spes_per_node() {
             return Placement::row_major(grid, self.shape);

@@ -19,7 +19,7 @@ use super::{Answer, report};
 use crate::error::Result;
 use crate::lab::transaction::{Earlier, FinishedShard, Shares};
 use crate::measure::Shard;
-use crate::measure::schedulers::{Comparison, Excerpts, Plan};
+use crate::measure::schedulers::{Excerpts, Plan, SchedulerComparison};
 use crate::report::schedulers::page;
 use crate::schedulers::policies;
 use crate::table;
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let question = identity(words, &files, &NOT_ASKED)?;
     let of_apps = (&arguments.app, &arguments.machine, words);
     let provenance = provenance(of_apps, &*program, &target, &[])?;
-    let comparison = Comparison::new(&target, (program, seed), &plan, threads)?;
+    let comparison = SchedulerComparison::new(&target, (program, seed), &plan, threads)?;
     let earlier = if arguments.force { Earlier::Discarded } else { Earlier::Kept };
     let folder = Folder::open(&arguments.out, &question, &plan.schedulers, earlier)?;
     let verbosity = Verbosity::from(arguments.quiet);
@@ -146,9 +146,9 @@ pub fn merge(shares: &Shares, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same part of some runs, which are run again for it.
+/// Traces of one part of some runs, which are run again for it.
 fn excerpts(
-    comparison: &Comparison<'_>,
+    comparison: &SchedulerComparison<'_>,
     rows: &[Scheduled],
     verbosity: Verbosity,
 ) -> Result<Excerpts> {
@@ -160,7 +160,7 @@ fn excerpts(
 
 /// The rows that are asked for: those that the folder has, and the others, which it has then.
 fn all_rows(
-    comparison: &Comparison<'_>,
+    comparison: &SchedulerComparison<'_>,
     folder: Folder,
     verbosity: Verbosity,
 ) -> Result<Vec<Scheduled>> {

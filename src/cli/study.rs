@@ -165,7 +165,7 @@ pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     })
 }
 
-/// Which configurations are so near to the best that the model's own error may hide their order.
+/// A sentence on the configurations that are so near to the best that the model's own error may hide their order.
 fn near(ranking: &Ranking, summary: &Summary) -> String {
     let error = summary.models[0].mean_error_percent;
     let best = ranking.configurations[0].time.0;

@@ -24,7 +24,7 @@ impl Identity {
         Self { schema: 1, command: Vec::new(), of }
     }
 
-    /// The same with the command that asks for them, as a user types it after the program's name.
+    /// The identity with the command that asks for the results, as a user types it after the program's name.
     pub fn asked_by(self, command: Vec<String>) -> Self {
         Self { command, ..self }
     }

@@ -26,7 +26,7 @@ impl Observer for () {
     fn warn(&self, _: &Warning) {}
 }
 
-/// The same callback for an emulated program.
+/// A callback as emulated programs take it.
 pub(crate) fn progress(step: Step) -> Progress {
     Progress::new(move || step())
 }

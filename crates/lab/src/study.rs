@@ -74,7 +74,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     /// What a measurement runs into, and what is not told by what was measured.
-    fn predict(&self, bench: &Bench<'_>) -> Result<Self::Predictions>;
+    fn predict(&self, bench: &Workbench<'_>) -> Result<Self::Predictions>;
 
     /// The points that run.
     fn points(&self, predictions: &Self::Predictions) -> Vec<Point>;
@@ -98,7 +98,7 @@ pub trait Subject: Sync {
         &self,
         predictions: &Self::Predictions,
         outcomes: &[Outcome],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<(Self::Comparison, Summary)>;
 
     /// The text of the parameters that the results stand beside.
@@ -111,7 +111,7 @@ pub trait Subject: Sync {
 /// The file that sums up a study.
 pub const SUMMARY: &str = "summary.json";
 
-/// Where and how a study is made.
+/// How a study is made, and in which folder.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The folder that it leaves its files in.
@@ -129,7 +129,7 @@ pub struct Study {
 }
 
 /// What measurements and runs of a study have at hand.
-pub struct Bench<'a> {
+pub struct Workbench<'a> {
     folder: PathBuf,
     kept: &'a Kept,
     /// Threads of this computer.
@@ -143,9 +143,9 @@ pub struct Bench<'a> {
 
 /// What a study came to.
 pub enum Made<S: Subject> {
-    /// A share of it.
+    /// A share of the study.
     Share(FinishedShard),
-    /// All of it.
+    /// The whole study.
     Whole(Results<S>),
 }
 
@@ -179,7 +179,7 @@ impl Study {
         let transaction = Transaction::begin(&folder, identity, shard, earlier, observer)?;
         let (folder, kept, warnings) =
             (transaction.unfinished(), transaction.kept(), RefCell::default());
-        let bench = Bench { folder, kept, threads, seed, observer, warnings };
+        let bench = Workbench { folder, kept, threads, seed, observer, warnings };
         let predictions = subject.predict(&bench)?;
         let points = subject.points(&predictions);
         let how = (threads.min(subject.at_once()), observer);
@@ -198,7 +198,7 @@ impl Study {
     }
 }
 
-impl Bench<'_> {
+impl Workbench<'_> {
     /// Writes a file of the study.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ const KEPT: &str = "kept.jsonl";
 pub enum Earlier {
     /// Unfinished results of the same go on; those of something else are refused.
     Kept,
-    /// They are discarded.
+    /// Unfinished results, and those of something else, are discarded.
     Discarded,
 }
 

@@ -18,9 +18,9 @@ use crate::space::Point;
 /// What is known of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its time \[s\].
+    /// The time of the run \[s\].
     pub time_s: f64,
-    /// Where the time went, where that is known.
+    /// The parts of the time, where they are known.
     pub split: Option<Split>,
     /// What it computed.
     pub fingerprint: Fingerprint,
@@ -49,9 +49,9 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// Of all points.
+    /// The best of all points.
     OfAll(Point),
-    /// Of each group, in their order.
+    /// The best of each group, in their order.
     OfEach(Vec<Point>),
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Best {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModelSummary {
-    /// Its name: `mmgp` is equation 11, `refined` the refined model beside it.
+    /// The name of the model: `mmgp` is equation 11, `refined` the refined model beside it.
     pub model: &'static str,
     /// Mean over the points of |predicted - measured|/measured \[%\].
     pub mean_error_percent: f64,
@@ -115,7 +115,7 @@ pub struct Summary {
 
 /// What a model predicts of points.
 pub(crate) struct TimesOf {
-    /// Its name.
+    /// The name of the model.
     pub model: &'static str,
     /// The time of each point \[s\].
     pub times: Vec<f64>,
@@ -220,7 +220,7 @@ fn beside(mapping: Mapping, measured_s: f64, predicted_s: f64, refined_s: Maybe)
     Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
 }
 
-/// The same measurements beside what the refined model predicts, where it does so for all.
+/// Measurements beside what the refined model predicts, where it does so for all.
 pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
     let of_row = |row: &Validation| {
         let Validation { m, p, measured_s, refined_s, .. } = *row;
@@ -229,7 +229,7 @@ pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
     rows.iter().map(of_row).collect()
 }
 
-/// The same parameters with collectives that cost nothing, and hardware threads that do not slow
+/// Parameters with collectives that cost nothing, and hardware threads that do not slow
 /// each other down.
 fn neutral(parameters: &Parameters) -> Parameters {
     let mut neutral = parameters.clone();

@@ -61,7 +61,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where a row stands: by scheduler, workers and tasks.
+    /// The place of a row among all: by scheduler, workers and tasks.
     fn place(&self, row: &Scheduled) -> (Option<usize>, u32, u32) {
         let index = self.order.iter().position(|name| *name == row.scheduler);
         (index, row.workers, row.tasks)

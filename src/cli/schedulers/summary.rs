@@ -9,7 +9,7 @@ use crate::table::records::Scheduled;
 /// Places of which each has a line; of more, the findings say what there is to say.
 const MOST_LINES: usize = 40;
 
-/// So many of the slower schedulers are named, and the slowest.
+/// The number of slower schedulers that are named beside the slowest.
 const NAMED: usize = 3;
 
 /// The summary; so many of the rows stood in the folder before, in which a file is worth opening.

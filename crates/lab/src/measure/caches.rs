@@ -20,9 +20,9 @@ const TURNS: u64 = 2048;
 /// How a loop over an array of vectors gets their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indexing {
-    /// From one pointer that advances once in a turn, and offsets in registers.
+    /// One pointer that advances once in a turn, and offsets in registers.
     Pointer,
-    /// From an index, each by an addition and an extension to 64 bits of its own.
+    /// An index, each address by an addition and an extension to 64 bits of its own.
     Index,
 }
 

@@ -36,13 +36,13 @@ impl Emulated {
         Self { machine, schedulers: policy_named, scheduler, watch: None }
     }
 
-    /// The same with other schedulers to choose from than those that come with the run-time system.
+    /// The machine with other schedulers to choose from than those that come with the run-time system.
     #[must_use]
     pub fn choosing_from(self, schedulers: Schedulers) -> Self {
         Self { schedulers, ..self }
     }
 
-    /// The same under the scheduler of that name.
+    /// The machine under the scheduler of that name.
     ///
     /// # Errors
     /// [`UnknownName`](mmgp_base::Error::UnknownName) with the names that there are.
@@ -51,13 +51,13 @@ impl Emulated {
         Ok(Self { scheduler: scheduler.into(), ..self })
     }
 
-    /// The same, with a part of a run watched when its turn comes.
+    /// The machine with a part of a run watched when its turn comes.
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
         Self { watch: Some(Arc::clone(watch)), ..self.clone() }
     }
 
-    /// Its description.
+    /// The description of the machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -127,7 +127,7 @@ impl Measured for Emulated {
         })
     }
 
-    /// Those of one run, which the clocks of all repetitions read.
+    /// The steps of one run, which the clocks of all repetitions read.
     fn profile_steps(&self, workload: &dyn Application, _: u32) -> u64 {
         workload.steps()
     }

@@ -26,7 +26,7 @@ use mmgp_machine::figures::{Figure, Quantity};
 
 /// A program that measures a figure.
 struct Program {
-    /// Its name in `models/figures/*.toml`.
+    /// The name of the program in `models/figures/*.toml`.
     name: &'static str,
     /// Runs it on a machine; the number is the figure's `at`.
     measure: fn(&Machine, u32) -> Result<Quantity>,
@@ -73,7 +73,7 @@ impl Bench {
         Self { blade: Blade::new(machine, KernelTiming::Cached, 0.0), error: Rc::default() }
     }
 
-    /// The same, its processes sharing the hardware threads in that way.
+    /// A machine whose processes share the hardware threads in that way.
     fn under(machine: &Machine, sharing: &Sharing) -> Self {
         let Self { blade, error } = Self::new(machine);
         Self { blade: blade.under(sharing), error }

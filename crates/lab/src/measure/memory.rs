@@ -45,7 +45,7 @@ pub fn rate(machine: &Machine, accelerators: u32) -> Result<BytesPerSecond> {
     Ok(BytesPerSecond(moved / two?.since(one?).seconds().0))
 }
 
-/// From a request of one SPE for so many bytes of memory until they have arrived; nothing else is
+/// The time from a request of one SPE for so many bytes of memory until they have arrived; nothing else is
 /// under way.
 ///
 /// # Errors

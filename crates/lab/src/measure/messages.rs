@@ -200,7 +200,7 @@ fn last(calls: &[Took]) -> Took {
     *calls.last().expect("invariant: there are calls")
 }
 
-/// Which of both.
+/// The part that a rank has in a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Sender,

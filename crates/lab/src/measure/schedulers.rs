@@ -17,7 +17,7 @@ use mmgp_base::units::{Seconds, SimSpan, SimTime};
 /// What is to be compared: every scheduler at every number of workers and of tasks.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// By their names.
+    /// The names of the schedulers.
     pub schedulers: Vec<String>,
     /// Host processes.
     pub workers: Vec<u32>,
@@ -26,7 +26,7 @@ pub struct Plan {
     pub tasks: Vec<u32>,
     /// SPEs of each worker.
     pub spes_per_task: u32,
-    /// Which of the runs.
+    /// The share of the runs that is made.
     pub shard: Shard,
 }
 
@@ -39,7 +39,7 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Its workers and tasks.
+    /// The numbers of its workers and tasks.
     fn place(&self) -> (u32, u32) {
         (self.workers, self.tasks)
     }
@@ -88,7 +88,7 @@ impl Plan {
 }
 
 /// A comparison on the machine of a target.
-pub struct Comparison<'a> {
+pub struct SchedulerComparison<'a> {
     target: &'a Emulated,
     plan: &'a Plan,
     programs: Programs,
@@ -98,7 +98,7 @@ pub struct Comparison<'a> {
 
 /// What runs.
 enum Programs {
-    /// By numbers of independent tasks.
+    /// Programs by numbers of independent tasks.
     OfTasks(BTreeMap<u32, Once>),
     /// One job, whoever shares it.
     OneJob(Once),
@@ -124,8 +124,8 @@ impl Programs {
     }
 }
 
-impl<'a> Comparison<'a> {
-    /// Of a program with its seed, on so many threads of this computer.
+impl<'a> SchedulerComparison<'a> {
+    /// A comparison of a program with its seed, on so many threads of this computer.
     ///
     /// # Errors
     /// As [`Plan::check`].
@@ -234,7 +234,7 @@ pub struct Excerpts {
     pub workers: u32,
     /// Independent tasks.
     pub tasks: u32,
-    /// Its begin and its end, since the start of the simulation.
+    /// The begin and the end of the part, since the start of the simulation.
     pub window: [Seconds; 2],
     /// What happened in it, with the name of the scheduler.
     pub traces: Vec<(String, Trace)>,
@@ -291,7 +291,8 @@ mod tests {
 
     fn rows(plan: &Plan, threads: usize) -> Vec<Scheduled> {
         let ps3 = ps3();
-        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), plan, threads).unwrap();
+        let comparison =
+            SchedulerComparison::new(&ps3, (Box::new(synthetic()), 7), plan, threads).unwrap();
         comparison.rows(&[], &|_| Ok(())).unwrap()
     }
 
@@ -312,7 +313,8 @@ mod tests {
     #[test]
     fn what_is_known_is_not_run_again() {
         let (ps3, plan) = (ps3(), plan(&[1, 3], &[2]));
-        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 1).unwrap();
+        let comparison =
+            SchedulerComparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 1).unwrap();
         let all = rows(&plan, 1);
         // One that nobody ran, one of another seed and one that is not asked for.
         let mut known = vec![all[1].clone(), all[2].clone(), all[3].clone()];
@@ -333,7 +335,8 @@ mod tests {
     #[test]
     fn excerpts_are_of_the_same_time_and_reach_from_end_to_end() {
         let (ps3, plan) = (ps3(), plan(&[2, 6], &[]));
-        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 2).unwrap();
+        let comparison =
+            SchedulerComparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 2).unwrap();
         let rows = rows(&plan, 2);
         let excerpts = comparison.excerpts(&rows).unwrap();
         assert_eq!((excerpts.workers, excerpts.tasks), (6, 6));
@@ -372,7 +375,7 @@ mod tests {
     #[test]
     fn workers_share_a_program_of_one_job() {
         let (ps3, plan) = (ps3(), plan(&[1, 2], &[]));
-        let comparison = Comparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).unwrap();
+        let comparison = SchedulerComparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).unwrap();
         let rows = comparison.rows(&[], &|_| Ok(())).unwrap();
         let places: Vec<_> = rows.iter().map(|row| (row.workers, row.tasks)).collect();
         assert_eq!(places, [(1, 1), (2, 2), (1, 1), (2, 2)]);
@@ -384,7 +387,7 @@ mod tests {
     #[test]
     fn a_program_of_one_job_has_no_number_of_tasks() {
         let (ps3, plan) = (ps3(), plan(&[1], &[4]));
-        let error = Comparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).err().unwrap();
+        let error = SchedulerComparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).err().unwrap();
         let expected = "the application: found pbpi, which is one job, expected one whose work is \
                         independent tasks, or no number of tasks";
         assert_eq!(error.to_string(), expected);

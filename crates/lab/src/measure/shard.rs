@@ -21,7 +21,7 @@ impl Shard {
         self.count == 1
     }
 
-    /// Its items.
+    /// The items of the share.
     pub fn of<I>(self, items: &[I]) -> impl Iterator<Item = &I> {
         items.iter().skip(self.number as usize - 1).step_by(self.count as usize)
     }
@@ -31,7 +31,7 @@ impl Shard {
         format!("{whole}-shard-{}-of-{}", self.number, self.count)
     }
 
-    /// Those of the same count that are not among some.
+    /// The shares that are not among some of one number.
     pub fn missing_among(some: &[Self]) -> Vec<Self> {
         let Some(first) = some.first() else { return Vec::new() };
         let all = (1..=first.count).map(|number| Self { number, ..*first });

@@ -1,4 +1,4 @@
-//! Where it is measured: the seam where a machine plugs in.
+//! Targets of measurements: the seam where a machine plugs in.
 //!
 //! A [`Target`] runs workloads. What `bench`, `profile`, `validate` and `study` drive can also be
 //! measured part by part: there are two, the [emulated machine](super::emulated::Emulated), and a
@@ -66,7 +66,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// So many accelerators beside a host of one hardware thread and one memory.
+    /// A layout of so many accelerators beside a host of one hardware thread and one memory.
     pub const fn of_apus(apus: u32) -> Self {
         Self { apus, hardware_contexts: 1, memories: 1 }
     }

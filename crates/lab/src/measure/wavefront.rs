@@ -101,7 +101,7 @@ fn emulated(machine: &Machine, app: &Sweep3d, ranks: u32) -> Result<Findings> {
     Ok(found.clone())
 }
 
-/// The same as a row of a table.
+/// The time of a block as a row of a table.
 ///
 /// # Errors
 /// As [`block_time`].
@@ -121,14 +121,14 @@ pub struct Sweep<'a> {
     machine: &'a Machine,
     fields: Fields,
     shape: Shape,
-    /// None where all of the machine is emulated.
+    /// What messages between nodes take; none where all of the machine is emulated.
     network: Option<Network>,
     /// What has been timed.
     blocks: Mutex<BTreeMap<BlockPlan, Seconds>>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Of that problem; its ranks and blocks are chosen at each run.
+    /// Iterations of that problem; its ranks and blocks are chosen at each run.
     ///
     /// # Errors
     /// What the measurement of messages runs into.
@@ -166,7 +166,7 @@ impl<'a> Sweep<'a> {
         Placement::tiled(grid, shape, Tiles::cut(tile, cut)?)
     }
 
-    /// On the emulated machine.
+    /// The time of an iteration on the emulated machine.
     fn emulate(&self, placement: &Placement, plan: SweepPlan) -> Result<Seconds> {
         let ranks = placement.grid().ranks();
         let input = Input::new(Fields {
@@ -182,7 +182,7 @@ impl<'a> Sweep<'a> {
         Ok(found.sweeps.first().copied().unwrap_or(Seconds(0.0)))
     }
 
-    /// By events, with blocks and messages that take what they take on emulated blades.
+    /// The time of an iteration by events, with blocks and messages that take what they take on emulated blades.
     fn simulate(
         &self,
         placement: &Placement,

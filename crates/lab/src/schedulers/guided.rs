@@ -44,7 +44,7 @@ impl Policy for Guided {
         "Fits the model while the program runs, and chooses how many processes go with how many SPEs"
     }
 
-    /// From here on it knows how many SPEs and hardware threads there are.
+    /// Begins the guide, which knows from here on how many SPEs and hardware threads there are.
     fn sharing(&self, machine: &Machine) -> Sharing {
         let layout = machine.layout;
         let guide = Guide::new(layout.spes(), layout.cells * layout.threads_per_ppe);

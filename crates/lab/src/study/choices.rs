@@ -9,7 +9,7 @@ use mmgp_model::decide::Configuration;
 use mmgp_model::models::parameters::Estimate;
 use serde::Serialize;
 
-use super::Bench;
+use super::Workbench;
 use crate::space::Point;
 use crate::validate::{Outcome, Summary, TimesOf, percent, summarize};
 
@@ -25,7 +25,7 @@ pub struct Choice {
     pub point: Point,
     /// Predicted time, with the ends of its 95 % interval \[s\].
     pub predicted_s: [f64; 3],
-    /// The same by a second model, where there is one \[s\].
+    /// Predicted time by a second model, where there is one \[s\].
     pub beside_s: Option<f64>,
     /// Measured time, where it ran \[s\].
     pub measured_s: Option<f64>,
@@ -38,7 +38,7 @@ impl Choice {
         Self { point, predicted_s, beside_s, measured_s: None }
     }
 
-    /// Its predicted time \[s\].
+    /// Predicted time \[s\].
     pub fn time_s(&self) -> f64 {
         self.predicted_s[0]
     }
@@ -110,7 +110,7 @@ impl Choices {
     pub(super) fn compare(
         &self,
         outcomes: &[Outcome],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<(Self, Summary)> {
         let mut beside = self.clone();
         for (row, outcome) in beside.rows.iter_mut().zip(outcomes) {

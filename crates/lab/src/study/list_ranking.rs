@@ -11,7 +11,7 @@ use mmgp_model::models::TimeModel as _;
 use mmgp_model::models::threads::{self, Division, Formula, SoftwareThreads, ThreadTerms};
 
 use super::choices::{PREDICTIONS, TERMS, Term, Terms, VALIDATION, doublings};
-use super::{Bench, Choice, Choices, SUMMARY, Subject};
+use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 use crate::measure::ApplicationTarget;
 use crate::measure::list_ranking::{run_thread_plan, thread_plans};
 use crate::space::{Point, Space};
@@ -60,7 +60,7 @@ impl ThreadChoices<'_> {
         &self,
         terms: &ThreadTerms,
         points: &[&Point],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<Vec<Choice>> {
         let (nodes, division) = (self.ranking.list().nodes(), self.division());
         let (sublists, buffers) = (points[0].0[1], points[0].0[2]);
@@ -87,7 +87,7 @@ impl Subject for ThreadChoices<'_> {
     const FILES: &'static [&'static str] = &[SHORT_RUNS, TERMS, PREDICTIONS, VALIDATION, SUMMARY];
     const RUNS: &'static str = "emulating all choices";
 
-    fn predict(&self, bench: &Bench<'_>) -> Result<Choices> {
+    fn predict(&self, bench: &Workbench<'_>) -> Result<Choices> {
         let ps = doublings(self.target.layout().apus);
         let plans = thread_plans(&ps, self.order);
         let seed = bench.seed;
@@ -141,13 +141,13 @@ impl Subject for ThreadChoices<'_> {
         &self,
         predictions: &Choices,
         outcomes: &[Outcome],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<(Choices, Summary)> {
         predictions.compare(outcomes, bench)
     }
 }
 
-/// Which of the choices to take, the fastest of which comes first. Of those that are as good, the one with
+/// The place of the choice to take, the fastest of which comes first. Of those that are as good, the one with
 /// the most lists under way, for they cost nothing that the model knows and hide what it does not; and
 /// of these the one with the fewest accelerators.
 fn chosen(rows: &[Choice]) -> usize {

@@ -17,7 +17,7 @@ use mmgp_model::models::parameters::Decomposition;
 use mmgp_model::models::refined::Placement;
 
 use super::choices::{PREDICTIONS, VALIDATION};
-use super::{Bench, SUMMARY, Subject};
+use super::{SUMMARY, Subject, Workbench};
 use crate::measure::target::Layout;
 use crate::measure::{self, ApplicationTarget, Emulated, Target as _, Watch};
 use crate::space::{Point, Space};
@@ -47,7 +47,7 @@ pub struct Mappings<'a> {
 pub struct Predictions {
     /// What equation 11 predicts from.
     pub parameters: Parameters,
-    /// The same with the terms of the refined model, where they are known.
+    /// The parameters with the terms of the refined model, where they are known.
     pub refined: Parameters,
     /// All (m, p), the best first; none where parameters were given.
     pub ranking: Option<Ranking>,
@@ -67,7 +67,7 @@ impl<'a> Mappings<'a> {
         Self { app, target, traced: None, given: None }
     }
 
-    /// The same with predictions from parameters that are given, with their text: nothing is measured
+    /// The program with predictions from parameters that are given, with their text: nothing is measured
     /// beside the runs, and nothing is traced.
     #[must_use]
     pub fn predicted_by(self, parameters: &'a Parameters, text: &'a str) -> Self {
@@ -81,7 +81,7 @@ impl<'a> Mappings<'a> {
 
     /// The micro-benchmarks and the profile, written, and the parameters of both models that follow
     /// from them.
-    fn measure_and_fit(&self, bench: &Bench<'_>) -> Result<Fitted> {
+    fn measure_and_fit(&self, bench: &Workbench<'_>) -> Result<Fitted> {
         let (app, target) = (self.app, self.target);
         let (seed, observer) = (bench.seed, bench.observer);
         let tables = measure::micro_benchmarks(target, measure::REPETITIONS, seed, observer)?;
@@ -114,7 +114,7 @@ impl Subject for Mappings<'_> {
         &[PARAMETERS[0], PARAMETERS[1], PREDICTIONS, VALIDATION, SPLIT, SUMMARY, TRACE];
     const RUNS: &'static str = "emulating all (m, p)";
 
-    fn predict(&self, bench: &Bench<'_>) -> Result<Predictions> {
+    fn predict(&self, bench: &Workbench<'_>) -> Result<Predictions> {
         if let Some((given, _)) = self.given {
             let (parameters, refined) = (given.clone(), given.clone());
             return Ok(Predictions { parameters, refined, ranking: None, watched: None });
@@ -158,7 +158,7 @@ impl Subject for Mappings<'_> {
         &self,
         predictions: &Predictions,
         outcomes: &[Outcome],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<(Comparison, Summary)> {
         let comparison = compare(&predictions.refined, outcomes);
         bench.write(VALIDATION, csv::write(&comparison.rows))?;

@@ -13,7 +13,7 @@ use mmgp_model::models::wavefront::Flat;
 use mmgp_sweep::Fields;
 
 use super::choices::{PREDICTIONS, TERMS, Terms, VALIDATION};
-use super::{Bench, Choice, Choices, SUMMARY, Subject};
+use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 use crate::measure::messages;
 use crate::measure::wavefront::{Sweep, SweepPlan, block_run};
 use crate::space::Point;
@@ -59,7 +59,7 @@ impl<'a> Subject for SweepChoices<'a> {
         &[BLOCKS, MESSAGES, TERMS, PREDICTIONS, VALIDATION, SUMMARY];
     const RUNS: &'static str = "sweeping all choices";
 
-    fn predict(&self, bench: &Bench<'_>) -> Result<(Choices, Sweep<'a>)> {
+    fn predict(&self, bench: &Workbench<'_>) -> Result<(Choices, Sweep<'a>)> {
         let (machine, candidates) = (self.machine, &self.candidates);
         let plans = candidates.block_plans();
         let blocks: Vec<BlockRun> =
@@ -117,7 +117,7 @@ impl<'a> Subject for SweepChoices<'a> {
         &self,
         (choices, _): &(Choices, Sweep<'a>),
         outcomes: &[Outcome],
-        bench: &Bench<'_>,
+        bench: &Workbench<'_>,
     ) -> Result<(Choices, Summary)> {
         choices.compare(outcomes, bench)
     }

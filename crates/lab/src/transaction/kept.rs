@@ -62,7 +62,7 @@ impl Kept {
         })
     }
 
-    /// The same for a share of the items; all results where that is all of them, and `None` where others
+    /// Does something for a share of the items; gives all results where that is all of them, and `None` where others
     /// have the rest.
     ///
     /// # Errors

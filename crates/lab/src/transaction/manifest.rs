@@ -23,9 +23,9 @@ pub struct Manifest {
 /// A file by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    /// Its path in the folder, with `/`.
+    /// The path of the file in the folder, with `/`.
     file: String,
-    /// Its length \[byte\].
+    /// The length of the file \[byte\].
     bytes: usize,
     /// SHA-256 of its content, in hexadecimal digits.
     sha256: String,
@@ -126,7 +126,7 @@ impl Manifest {
     }
 }
 
-/// The same as a warning, where a file is used by itself.
+/// The objection to a file as a warning, where a file is used by itself.
 ///
 /// # Errors
 /// As [`objection`].

@@ -37,7 +37,7 @@ impl FinishedShard {
         table::write(&folder.join(FILE), table::json(self))
     }
 
-    /// Reads that of a folder.
+    /// Reads what a folder says of its share.
     ///
     /// # Errors
     /// [`Error::TooLittleData`] where it has none; [`Error::Read`], [`Error::Input`].
@@ -65,7 +65,7 @@ impl FinishedShard {
         table::remove_file(&folder.join(FILE))
     }
 
-    /// Which share it is.
+    /// The share.
     pub fn shard(&self) -> Shard {
         self.shard.parse().expect("invariant: it was read")
     }

@@ -25,11 +25,11 @@ pub struct MachineCheck {
 /// A constant that was chosen so that the emulation meets published figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibratedConstant {
-    /// Its name, as `ppe.load`.
+    /// The name of the constant, as `ppe.load`.
     pub constant: String,
-    /// Its value, in `unit`.
+    /// The value of the constant, in `unit`.
     pub value: f64,
-    /// Its unit.
+    /// The unit of the value.
     pub unit: String,
     /// How many published figures it was chosen by.
     pub figures: usize,
@@ -38,7 +38,7 @@ pub struct CalibratedConstant {
 /// How many published figures a calibrated constant should have been chosen by.
 pub const FIGURES_FOR_A_CONSTANT: usize = 4;
 
-/// Within how much of a published figure the emulated machine should be [%]; the SPU is known cycle
+/// How near to a published figure the emulated machine should be [%]; the SPU is known cycle
 /// by cycle.
 const TOLERANCE_PERCENT: f64 = 10.0;
 const SPU_TOLERANCE_PERCENT: f64 = 1.0;
@@ -82,7 +82,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Its name in files.
+    /// The name of the basis in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Independent => "independent",

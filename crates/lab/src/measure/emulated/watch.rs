@@ -23,12 +23,12 @@ pub struct Watch {
     trace: Mutex<Option<Vec<u8>>>,
 }
 
-/// Where a part of a run begins.
+/// The begin of a part of a run.
 #[derive(Debug, Clone, Copy)]
 enum Begin {
-    /// When so many off-loads and one more have ended.
+    /// The instant when so many off-loads and one more have ended.
     AfterOffloads(u64),
-    /// At an instant.
+    /// An instant that is given.
     At(SimTime),
 }
 
@@ -84,7 +84,7 @@ enum Part {
 }
 
 impl Part {
-    /// Where it goes.
+    /// The trace that it goes to.
     fn chrome(&mut self) -> &mut ChromeTrace<Vec<u8>> {
         match self {
             Self::AfterOffloads(excerpt) => excerpt.sink(),

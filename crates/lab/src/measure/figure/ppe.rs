@@ -46,7 +46,7 @@ fn multiply_adds(ppe: &mut Timed) {
     }
 }
 
-/// The same loop of additions of integers.
+/// A loop of additions of integers.
 fn additions(ppe: &mut Timed) {
     let mut chains = [0; CHAINS as usize].map(|zero| ppe.load_word(&zero));
     for _ in 0..TURNS {

@@ -231,9 +231,9 @@ impl Kernel for ShortLoop {
 enum Stress {
     /// The even pipe, with multiply-adds of singles.
     Single,
-    /// The same of doubles.
+    /// The even pipe, with multiply-adds of doubles.
     Double,
-    /// The same of halfwords, into words.
+    /// The even pipe, with multiply-adds of halfwords, into words.
     Integer,
     /// The odd pipe.
     Shuffle,

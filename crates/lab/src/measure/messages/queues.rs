@@ -53,7 +53,7 @@ pub(super) fn arrivals(machine: &Machine, pairs: &[Pair], bytes: Bytes) -> Resul
     Ok(arrivals)
 }
 
-/// By how much the second of two such messages comes later: for so long the narrowest of what they share
+/// The time by which the second of two such messages comes later: for so long, the narrowest of what they share
 /// is occupied.
 pub(super) fn spacing(machine: &Machine, pairs: &[Pair; 2], bytes: Bytes) -> Result<Seconds> {
     let arrivals = arrivals(machine, pairs, bytes)?;

@@ -13,7 +13,7 @@ use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
 use mmgp_spu::LocalAddress;
 
-/// Where a rank is: the number of its blade in the whole machine, and its own on that.
+/// The place of a rank: the number of its blade in the whole machine, and its own on that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub blade: u32,
@@ -41,7 +41,7 @@ pub(super) struct Took {
     pub end: Seconds,
 }
 
-/// Where things lie in each local store.
+/// The places of things in each local store.
 const STATE: LocalAddress = LocalAddress(0x4000);
 const DATA: LocalAddress = LocalAddress(0x8000);
 
