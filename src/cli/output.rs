@@ -16,6 +16,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use clap::builder::Styles;
 use clap::builder::styling::Style;
+use serde::Serialize;
 
 #[cfg(unix)]
 pub use progress::{Spinner, spinner};

@@ -18,7 +18,6 @@ pub mod micro;
 mod product;
 mod profile_rows;
 pub mod schedulers;
-pub mod scripted;
 mod shard;
 pub mod target;
 pub mod task_profile;

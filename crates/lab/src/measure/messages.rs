@@ -2,16 +2,16 @@
 //! know of the machine how many blades it has and where they stand, and no constant.
 //!
 //! ```
-//! use mmgp::cluster::Link;
-//! use mmgp::machine::Machine;
-//! use mmgp::measure::messages;
-//! use mmgp::units::Bytes;
+//! use mmgp_cluster::Link;
+//! use mmgp_machine::Machine;
+//! use mmgp_lab::measure::messages;
+//! use mmgp_base::units::Bytes;
 //!
 //! let qs20 = Machine::named("qs20")?;
 //! let network = messages::network(&qs20, &[Bytes(0), Bytes(1024), Bytes(16384)], 1)?;
 //! let exchange = network.exchange(Link::WithinCell);
 //! assert!(exchange.early.at(Bytes(1024)) < exchange.late.at(Bytes(1024)));
-//! # Ok::<(), mmgp::Error>(())
+//! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
 mod queues;

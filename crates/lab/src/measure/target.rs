@@ -1,9 +1,9 @@
 //! Targets of measurements: the seam where a machine plugs in.
 //!
 //! A [`Target`] runs workloads. What `bench`, `profile`, `validate` and `study` drive can also be
-//! measured part by part: there are two, the [emulated machine](super::emulated::Emulated), and a
-//! [script](super::scripted::Scripted) that answers at once, for tests of those drivers. The user's
-//! own programs are a target of orders, which `tune` and `measure` drive.
+//! measured part by part, as the [emulated machine](super::emulated::Emulated); tests of those drivers
+//! have a script that answers at once. The user's own programs are a target of orders, which `tune` and
+//! `measure` drive.
 
 use mmgp_apps::{Application, Ran};
 use mmgp_base::error::Result;

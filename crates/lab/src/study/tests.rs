@@ -1,5 +1,7 @@
 //! The main job on a script, without a machine.
 
+mod scripted;
+
 use mmgp_apps::Division;
 use mmgp_base::Mapping;
 use mmgp_base::table::records::{
@@ -12,8 +14,8 @@ use mmgp_model::models::parameters::Decomposition;
 use super::mappings::decomposition;
 use super::*;
 use crate::measure;
-use crate::measure::scripted::{Scripted, Stub};
 use crate::measure::target::{Layout, Target as _};
+use scripted::{Scripted, Stub};
 
 const STUB: Stub = Stub(Division::Data);
 const APUS: u32 = 4;

@@ -1,25 +1,7 @@
-//! A target that answers from a script, at once: for tests of whatever drives a [`Target`].
-//!
-//! ```
-//! use mmgp::Mapping;
-//! use mmgp::apps::Division;
-//! use mmgp::measure::Target as _;
-//! use mmgp::measure::scripted::{Scripted, Stub};
-//! use mmgp::measure::target::Layout;
-//! use mmgp::units::Seconds;
-//!
-//! // Twice as fast on twice as many APUs.
-//! let time = |mapping: Mapping| Seconds(8.0 / mapping.apus() as f64);
-//! let target = Scripted::timed(Layout::of_apus(4), time);
-//! let ran = target.run(&Stub(Division::Data), Mapping::new(1, 3)?)?;
-//! assert_eq!(ran.run.time, Seconds(8.0 / 3.0));
-//! assert_eq!(target.asked().len(), 1);
-//! # Ok::<(), mmgp::Error>(())
-//! ```
+//! A target that answers from a script, at once: for tests of what drives a [`Target`].
 
 use std::sync::{Mutex, PoisonError};
 
-use super::target::{Layout, Measured, Target};
 use mmgp_apps::run::Run;
 use mmgp_apps::{Application, Division, Fingerprint, Ran};
 use mmgp_base::Mapping;
@@ -29,6 +11,8 @@ use mmgp_base::table::records::Profile;
 use mmgp_base::units::Seconds;
 use mmgp_cell::Progress;
 use mmgp_runtime::Runtime;
+
+use crate::measure::target::{Layout, Measured, Target};
 
 /// An application that only a script can run.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +45,6 @@ type Answer = Box<dyn Fn(Mapping) -> Result<Ran> + Send + Sync>;
 /// A target whose answers are given beforehand, and which remembers what it was asked for.
 pub struct Scripted {
     layout: Layout,
-    at_once: usize,
     micro_benchmarks: MicroBenchmarks,
     profile: Vec<Profile>,
     run: Answer,
@@ -69,7 +52,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// One whose runs come to that. It has no micro-benchmarks and no profile, and any number of
+    /// A target whose runs come to that. It has no micro-benchmarks and no profile, and any number of
     /// runs may be under way at once.
     pub fn new(
         layout: Layout,
@@ -77,7 +60,6 @@ impl Scripted {
     ) -> Self {
         Self {
             layout,
-            at_once: usize::MAX,
             micro_benchmarks: MicroBenchmarks::default(),
             profile: Vec::new(),
             run: Box::new(run),
@@ -85,7 +67,7 @@ impl Scripted {
         }
     }
 
-    /// One whose runs take so long and find nothing.
+    /// A target whose runs take so long and find nothing.
     pub fn timed(
         layout: Layout,
         time: impl Fn(Mapping) -> Seconds + Send + Sync + 'static,
@@ -95,17 +77,12 @@ impl Scripted {
         })
     }
 
-    /// The same with so many runs at once at most.
-    pub fn with_at_most(self, at_once: usize) -> Self {
-        Self { at_once, ..self }
-    }
-
-    /// The same with these tables of micro-benchmarks, whatever the repetitions and the seed.
+    /// The target with these tables of micro-benchmarks, whatever the repetitions and the seed.
     pub fn with_micro_benchmarks(self, micro_benchmarks: MicroBenchmarks) -> Self {
         Self { micro_benchmarks, ..self }
     }
 
-    /// The same with that profile, whatever the workload, the repetitions and the seed.
+    /// The target with that profile, whatever the workload, the repetitions and the seed.
     pub fn with_profile(self, profile: Vec<Profile>) -> Self {
         Self { profile, ..self }
     }
@@ -144,7 +121,7 @@ impl Measured for Scripted {
     }
 
     fn at_once(&self) -> usize {
-        self.at_once
+        usize::MAX
     }
 
     fn micro_benchmark_steps(&self, _: u32) -> u64 {
