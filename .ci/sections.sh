@@ -96,11 +96,9 @@ built() { until [ -x "$1" ]; do sleep 0.5; done; }
 # The command of the README, or by nextest, which runs the tests of all programs side by side.
 tests() {
     if has cargo-nextest; then
-        # An example is no harness of tests; the one that tests itself runs below.
+        # An example is no harness of tests.
         cargo nextest run --release --no-fail-fast --status-level slow -E 'not kind(example)'
         cargo test --release --quiet --doc
-        # Not of one package: features of what all have in common would be others.
-        cargo test --release --quiet --example toy_application
     else
         cargo test --release --no-fail-fast
     fi

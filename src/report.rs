@@ -146,7 +146,7 @@ impl Known {
 fn posterior(study: &Study) -> Result<Posterior> {
     let prior = Prior::of(&study.parameters);
     let posterior = match study.observations.is_none() && study.parameters.evidence.is_none() {
-        true => Posterior::new(&prior.only(time_model::NAMES[0])?, None)?,
+        true => Posterior::new(&prior.only(time_model::EQUATION_11)?, None)?,
         false => Posterior::new(&prior, study.observations.clone())?,
     };
     Ok(match &study.objective {

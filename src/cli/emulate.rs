@@ -10,9 +10,9 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
-use super::input::pbpi::SamplingArguments;
+use super::input::programs::pbpi::{Samples, SamplingArguments};
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, For, HOST, MachineArguments, Way};
+use super::input::{AppArguments, HOST, MachineArguments, Way};
 use super::output::{self, Format, data, progress};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
@@ -81,7 +81,7 @@ pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
     #[command(flatten, next_help_heading = "Samples of PBPI")]
-    samples: For<SamplingArguments>,
+    samples: Samples,
 }
 
 const HELP: &str = "\
@@ -243,6 +243,17 @@ pub trait Once {
 
     /// What it says of what it found.
     fn report(&self, ran: &Ran) -> ProgramReport;
+}
+
+/// A program without files and findings of its own.
+impl Once for Box<dyn Application> {
+    fn application(&self) -> &dyn Application {
+        &**self
+    }
+
+    fn report(&self, _: &Ran) -> ProgramReport {
+        ProgramReport::default()
+    }
 }
 
 impl Arguments {

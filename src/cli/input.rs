@@ -1,15 +1,9 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
-pub mod list_ranking;
-pub mod pbpi;
-mod programs;
-pub mod raxml;
+pub mod programs;
 mod runs;
 pub mod scheduler;
-pub mod sgemm;
 mod subcommands;
-pub mod sweep3d;
-pub mod synthetic;
 mod values;
 
 use std::collections::BTreeMap;
@@ -35,10 +29,9 @@ use crate::models::published::{published, published_names};
 use crate::schedulers::policy_named;
 use crate::table::{STANDARD_INPUT, Source};
 
-use programs::{Entry, Flags, PROCESSORS, Program};
 pub use programs::{Size, Way, in_flags};
 pub use runs::{ClaimArguments, RunArguments, observations_in, runs_in};
-pub use subcommands::{AppArguments, For, OfProgram, Programs, with_program};
+pub use subcommands::{AppArguments, Programs, with_program};
 pub use values::Values;
 
 /// Alignments that are compiled in.

@@ -48,13 +48,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         return Ok(Answer::Done);
     }
     let mut session = job.open()?;
-    let (program, interrupt) = session.program(job.settings.clone())?;
+    let (target, interrupt) = job.start(&session)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let mut watch = tune::Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
     let log = &mut session.log;
-    let end = engine::measure(&program, log, &cells, &job.discipline, budget, &mut watch)?;
+    let end = engine::measure(&*target, log, &cells, &job.discipline, budget, &mut watch)?;
     watch.finish(&session.log);
-    drop(program);
+    drop(target);
     let answer = tune::write(&job.report(Some(end)), session.log.attempts())?;
     data(None, &answer)?;
     Ok(match end {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
-use super::input::sweep3d::Extents;
+use super::input::programs::sweep3d::Extents;
 use super::input::{MachineArguments, ThreadArguments};
 use super::output::{Format, Verbosity, aligned, data, json, progress};
 use super::plot::write_picture;
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     mk: u32,
     /// Angles of a block: 1, 2, 3 or 6 of the 6 of an octant
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = super::input::sweep3d::angles_of_block)]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = super::input::programs::sweep3d::angles_of_block)]
     mmi: u32,
     /// Ranks along i and j on a node [default: two columns]
     #[arg(long, value_name = "IxJ")]

@@ -6,6 +6,7 @@ mod elsewhere;
 mod folder;
 mod program;
 mod session;
+mod targets;
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::native;
 use crate::native::host;
 use crate::quantity::Quantity;
-use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, OrderTarget, Timeout};
 use crate::tune::{Goal, Search};
 use crate::units::Seconds;
 
@@ -32,7 +33,8 @@ pub use elsewhere::{Request, request};
 pub use folder::{SearchReport, write};
 use program::ProgramArguments;
 pub use program::duration;
-pub use session::{Session, Watch, interrupted};
+pub use session::{Interrupt, Session, Watch, interrupted};
+use targets::{TARGETS, TargetEntry};
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]
@@ -55,6 +57,11 @@ pub struct RunsArguments {
     pub search: SearchArguments,
     #[command(flatten)]
     pub elsewhere: ElsewhereArguments,
+    /// What makes the runs
+    #[arg(long, value_name = "TARGET", default_value = TARGETS[0].name, value_parser = targets::parser())]
+    #[arg(hide = TARGETS.len() == 1, conflicts_with_all = ["via", "emit"])]
+    #[arg(help_heading = "Who starts the runs")]
+    on: &'static TargetEntry,
     /// Print the runs that would come first, and how long they may take, and run nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
@@ -194,13 +201,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         return Ok(Answer::Done);
     }
     let mut session = job.open()?;
-    let (program, interrupt) = session.program(job.settings.clone())?;
+    let (target, interrupt) = job.start(&session)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let mut watch = Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
     let Job { levels, discipline, .. } = &job;
-    let end = engine::tune(&program, &mut session.log, levels, discipline, budget, &mut watch)?;
+    let end = engine::tune(&*target, &mut session.log, levels, discipline, budget, &mut watch)?;
     watch.finish(&session.log);
-    drop(program);
+    drop(target);
     let answer = write(&job.report(Some(end)), session.log.attempts())?;
     data(None, &answer)?;
     match end {
@@ -216,6 +223,7 @@ pub struct Job {
     pub settings: native::Settings,
     pub levels: Vec<Level>,
     pub discipline: Discipline,
+    target: &'static TargetEntry,
     folder: PathBuf,
     identity: Vec<(&'static str, String)>,
 }
@@ -260,10 +268,14 @@ impl RunsArguments {
         let objective = search.best.captured().unwrap_or_default();
         let mut identity = program.identity();
         identity.push(("--objective", objective.into()));
+        if self.on.name != TARGETS[0].name {
+            identity.push(("--on", self.on.name.into()));
+        }
         Ok(Job {
             levels: search.levels(&declared, &quantity, here)?,
             discipline: program.discipline(&declared),
             identity,
+            target: self.on,
             folder: search.out.clone(),
             declared,
             settings,
@@ -280,6 +292,14 @@ impl Job {
     /// The folder, to go on there.
     pub fn open(&self) -> Result<Session> {
         Session::open(&self.folder, &self.identity)
+    }
+
+    /// Starts what makes the runs; see [`TargetEntry::start`].
+    ///
+    /// # Errors
+    /// Those of the target.
+    pub fn start(&self, session: &Session) -> Result<(Box<OrderTarget<'static>>, Interrupt)> {
+        (self.target.start)(self, session)
     }
 
     /// The report of the attempts, and why there are no more.

@@ -1,14 +1,24 @@
-//! The programs that can be named: a subcommand each, with flags of its own. A program that is added is
-//! added here.
+//! Programs that the command line can name: a subcommand each, with flags of its own. A further one is a file in
+//! this module, a line `mod` and an entry of [`ENTRIES`].
+
+pub mod list_ranking;
+pub mod pbpi;
+pub mod raxml;
+mod sgemm;
+pub mod sweep3d;
+mod synthetic;
+
+/// The toy of CONTRIBUTING.md, compiled and tested with the tests.
+#[cfg(test)]
+#[path = "../../../examples/toy_program.rs"]
+mod toy_program;
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{ArgMatches, Args, Command};
 
-use super::{
-    HOST, HostCompilerArgument, PortArgument, list_ranking, pbpi, raxml, sgemm, sweep3d, synthetic,
-};
+use super::{HOST, HostCompilerArgument, PortArgument};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once, ProgramReport};
@@ -18,19 +28,24 @@ use crate::error::{Error, Result};
 
 /// A program with the flags that were given to it.
 pub trait Program: Send + Sync {
-    /// Seed of all random numbers.
-    fn seed(&self) -> u64;
-
-    /// The program with its input, for whatever runs it at several mappings.
+    /// The program with its input, to be run at several mappings.
     fn read(&self) -> Result<Box<dyn Application>>;
-
-    /// The same for a single run, with what that streams to files and prints.
-    fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>>;
 
     /// The program with an input of these sizes, `n` among them, that is made for it.
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>>;
 
-    /// The files that it is made of, each with its flag.
+    /// The program for a single run, with the files that it streams to and with a report of its findings.
+    fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        let _ = arguments;
+        Ok(Box::new(self.read()?))
+    }
+
+    /// Seed of all random numbers; 1 where it draws none.
+    fn seed(&self) -> u64 {
+        1
+    }
+
+    /// Files that it reads, each with its flag.
     fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
         Vec::new()
     }
@@ -40,17 +55,17 @@ pub trait Program: Send + Sync {
         false
     }
 
-    /// How its functions were asked to be brought to the machine.
+    /// Port of its functions to the machine, where one was asked for.
     fn port(&self) -> Option<PortArgument> {
         None
     }
 
-    /// Whose code the host runs.
+    /// Compiler of the code that the host runs.
     fn host_compiler(&self) -> HostCompilerArgument {
         HostCompilerArgument::Gcc
     }
 
-    /// The processes and SPEs of a run of which perhaps one is named.
+    /// Processes and SPEs of a run, of which neither need be given.
     fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
         Mapping::new(m.unwrap_or(1), p.unwrap_or(1))
     }
@@ -79,16 +94,38 @@ pub struct Entry {
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// The flags that it has.
-    pub arguments: Flags,
-    /// What its input is measured by.
+    /// Function that adds its flags to a command.
+    pub add: fn(Command) -> Command,
+    /// Function that reads its flags.
+    pub parse: fn(&ArgMatches) -> std::result::Result<Box<dyn Program>, clap::Error>,
+    /// Sizes of its input.
     pub size: Size,
-    /// What else can run it than an emulated machine.
+    /// Ways to run it other than on an emulated machine.
     pub runs: &'static [Way],
-    /// What it leaves in the folder of `--out`, where it leaves more than a report.
+    /// Files that it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
-    /// What the library calls what its flags set, and the flags.
+    /// Names of values in errors of the library, each with the flag that sets it.
     pub flags: &'static [(&'static str, &'static str)],
+}
+
+impl Entry {
+    /// A program with the flags of a type, which runs on emulated machines and leaves nothing but a report.
+    pub const fn of<T: Args + Program + 'static>(
+        name: &'static str,
+        about: &'static str,
+        size: Size,
+    ) -> Self {
+        Self {
+            name,
+            about,
+            add: T::augment_args,
+            parse: |matches| Ok(Box::new(T::from_arg_matches(matches)?)),
+            size,
+            runs: &[],
+            folder_files: &[],
+            flags: &[],
+        }
+    }
 }
 
 /// How a program runs other than on an emulated machine.
@@ -100,27 +137,9 @@ pub enum Way {
     Plainly,
 }
 
-/// The flags of a program, as a type has them.
-pub struct Flags {
-    /// Adds them to a command.
-    pub add: fn(Command) -> Command,
-    /// Reads them.
-    pub read: fn(&ArgMatches) -> std::result::Result<Box<dyn Program>, clap::Error>,
-}
-
-impl Flags {
-    /// Those of a type.
-    pub const fn of<T: Args + Program + 'static>() -> Self {
-        Self { add: T::augment_args, read: |matches| Ok(Box::new(T::from_arg_matches(matches)?)) }
-    }
-}
-
-/// Numbers of SPEs for a program that any of them suits.
-pub const PROCESSORS: [u32; 4] = [1, 2, 4, 8];
-
 /// The size of a program's input, where it is counted as that grows.
 pub struct Size {
-    /// What is counted, in the plural.
+    /// Things that are counted, in the plural.
     pub name: &'static str,
     /// Sizes at which a few runs take seconds.
     pub defaults: &'static [u64],
@@ -130,7 +149,15 @@ pub struct Size {
     pub further: &'static [&'static str],
 }
 
-pub(super) const ENTRIES: [Entry; 6] = [
+impl Size {
+    /// A size that is the only one, of work that any number of SPEs divides evenly.
+    pub const fn new(name: &'static str, defaults: &'static [u64]) -> Self {
+        Self { name, defaults, processors: &[1, 2, 4, 8], further: &[] }
+    }
+}
+
+/// All programs, as help lists them.
+pub(super) const ENTRIES: &[Entry] = &[
     pbpi::ENTRY,
     raxml::ENTRY,
     list_ranking::ENTRY,
@@ -139,12 +166,12 @@ pub(super) const ENTRIES: [Entry; 6] = [
     synthetic::ENTRY,
 ];
 
-/// The program where none is named.
+/// Program that runs where none is named.
 pub(super) const USUAL: &str = pbpi::ENTRY.name;
 
-/// The program of that name.
+/// The program of that name, where there is one.
 pub(super) fn known(name: &str) -> Option<&'static Entry> {
-    const { &ENTRIES }.iter().find(|entry| entry.name == name)
+    ENTRIES.iter().find(|entry| entry.name == name)
 }
 
 /// The program of that name.

@@ -26,7 +26,7 @@ impl Args for AppArguments {
         let name = Arg::new(APP).long(APP).hide(true);
         let name = name.value_parser([entry.name]).default_value(entry.name);
         let command = command.next_help_heading("The program").arg(name);
-        (entry.arguments.add)(command)
+        (entry.add)(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -37,7 +37,7 @@ impl Args for AppArguments {
 impl FromArgMatches for AppArguments {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let entry = named_in(matches).expect("invariant: a command with flags of a program is one");
-        Ok(Self { entry, program: (entry.arguments.read)(matches)? })
+        Ok(Self { entry, program: (entry.parse)(matches)? })
     }
 
     fn update_from_arg_matches(
@@ -97,41 +97,6 @@ impl AppArguments {
             Way::Plainly => self.plainly(arguments),
         };
         found.unwrap_or_else(|| Err(without(self.entry.name, way)))
-    }
-}
-
-/// Flags that a command has for one program alone.
-pub struct For<T>(pub Option<T>);
-
-/// Flags that one program alone has.
-pub trait OfProgram {
-    /// The name of that program.
-    const PROGRAM: &'static str;
-}
-
-impl<T: Args + OfProgram> Args for For<T> {
-    fn augment_args(command: Command) -> Command {
-        if command.get_name() == T::PROGRAM { T::augment_args(command) } else { command }
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl<T: Args + OfProgram> FromArgMatches for For<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let is_its = named_in(matches).is_some_and(|entry| entry.name == T::PROGRAM);
-        let own = is_its.then(|| T::from_arg_matches(matches));
-        own.transpose().map(Self)
-    }
-
-    fn update_from_arg_matches(
-        &mut self,
-        matches: &ArgMatches,
-    ) -> std::result::Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
     }
 }
 

@@ -161,9 +161,9 @@ impl Arguments {
     fn question_model(&self, parameters: &Parameters) -> Result<Rc<dyn TimeModel>> {
         let refined = Refined::of(parameters);
         let name = match self.model.as_deref() {
-            Some(name) if time_model::NAMES.contains(&name) => name,
-            None if refined.is_some() => time_model::NAMES[1],
-            _ => time_model::NAMES[0],
+            Some(name) if time_model::is_named(name) => name,
+            None if refined.is_some() => time_model::REFINED,
+            _ => time_model::EQUATION_11,
         };
         time_model::named(name, parameters).map(Rc::from)
     }

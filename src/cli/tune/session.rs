@@ -85,7 +85,7 @@ impl Session {
         Ok(Self { folder: folder.into(), log })
     }
 
-    /// What runs commands, and a flag that says that it was interrupted.
+    /// What runs commands on this computer, and a flag that says that it was interrupted.
     ///
     /// # Errors
     /// [`Error::Program`] where the process that runs them cannot be started.
@@ -95,7 +95,7 @@ impl Session {
         let mut command = Command::new(own);
         command.arg(signals::SUPERVISE).arg(self.folder.join(RUNNING));
         let supervisor = Supervisor::start(command)?;
-        let interrupt = Interrupt(Arc::new(AtomicI32::new(0)));
+        let interrupt = Interrupt::default();
         let (flag, stop) = (interrupt.clone(), supervisor.stopper());
         signals::take_first(move |signal| {
             flag.0.store(signal, Ordering::SeqCst);
@@ -106,7 +106,7 @@ impl Session {
 }
 
 /// Which signal asked for an end, if one did.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Interrupt(Arc<AtomicI32>);
 
 impl Interrupt {

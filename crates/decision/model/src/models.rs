@@ -44,6 +44,29 @@ pub mod time_model;
 pub mod uncertainty;
 pub mod wavefront;
 
+/// The toy of CONTRIBUTING.md, compiled and tested with the tests.
+#[cfg(test)]
+#[path = "../../../../examples/toy_model.rs"]
+mod toy_model;
+
 pub use parameters::Parameters;
 pub use published::{published, published_names};
 pub use time_model::TimeModel;
+
+use refined::Refined;
+use time_model::{EQUATION_11, REFINED};
+
+/// All models that parameters make, which `predict --model` can name. A further one is a file of this module, a
+/// line `mod` and a line here.
+const MODELS: &[ModelEntry] = &[
+    ModelEntry { name: EQUATION_11, of: |parameters| Some(Box::new(parameters.clone())) },
+    ModelEntry { name: REFINED, of: |parameters| Some(Box::new(Refined::of(parameters)?)) },
+];
+
+/// A model that parameters make.
+struct ModelEntry {
+    /// Its name.
+    name: &'static str,
+    /// Function that makes it; `None` where the parameters lack terms that it needs.
+    of: fn(&Parameters) -> Option<Box<dyn TimeModel>>,
+}

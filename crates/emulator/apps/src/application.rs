@@ -1,7 +1,7 @@
 //! What runs on the emulated machine: the seam where a program plugs in.
 //!
 //! A program implements [`Application`]; whatever measures, validates and prints knows no more of
-//! it. `examples/toy_application.rs` is a whole one in sixty lines.
+//! it. `examples/toy_program.rs` of the repository has a whole one.
 
 use std::any::Any;
 use std::fmt::Debug;

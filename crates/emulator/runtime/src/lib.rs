@@ -21,14 +21,9 @@
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which
-//! SPEs a task gets, and how a process waits. This one leases whatever is idle, and yields until its
-//! task is done:
-//!
-//! ```
-#![doc = include_str!("../examples/toy_policy.rs")]
-//! ```
-//!
-//! [`policies`] lists those that come with the library, and [`policy_named`] finds one.
+//! SPEs a task gets, and how a process waits: [`Policy`]. `examples/toy_policy.rs` of the repository is a whole
+//! one, which leases whatever is idle and yields until its task is done. [`policies`] lists all that there are,
+//! and [`policy_named`] finds one.
 
 mod callback;
 mod course;
@@ -47,6 +42,11 @@ mod sled;
 mod stealing;
 mod unbalancing;
 
+/// The toy of CONTRIBUTING.md, compiled and tested with the tests.
+#[cfg(test)]
+#[path = "../../../../examples/toy_policy.rs"]
+mod toy_policy;
+
 use std::rc::Rc;
 
 use mmgp_base::Mapping;
@@ -62,15 +62,35 @@ pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{
     Completion, Continuation, Decision, Departure, Images, Moves, Pending, Policy, Request, Steps,
-    policies, policy_among, policy_named,
+    policy_among, policy_named,
 };
 pub use process::{Process, Task};
 pub use sled::Sled;
 pub use stealing::WorkStealing;
 
 use course::Courses;
+use leasing::{AllSpes, Leasing, Oracle, Static};
+use mgps::Mgps;
 use offload::Slots;
 use unbalancing::Unbalancing;
+
+/// All policies, the first of which is used where none is named. A further one is a file of this crate, a line
+/// `mod` and a line here.
+pub fn policies() -> Vec<Box<dyn Policy>> {
+    vec![
+        Box::new(Edtlp::default()),
+        Box::new(Leasing::new(AllSpes)),
+        Box::new(Leasing::new(Static::default())),
+        Box::new(Leasing::new(Oracle)),
+        Box::new(Leasing::new(Mgps::default())),
+        Box::new(Linux),
+        Box::new(Ynr),
+        Box::new(Sled::default()),
+        Box::new(WorkStealing::default()),
+        Box::new(Mbox),
+        Box::new(Callback),
+    ]
+}
 
 /// A machine at rest whose SPEs are leased and whose processes wait as a policy says.
 pub struct Runtime {

@@ -2,14 +2,8 @@
 
 use std::pin::Pin;
 
-use crate::callback::Callback;
-use crate::edtlp::Edtlp;
-use crate::kernel::{Linux, Mbox, Ynr};
 use crate::leases::{BusyMap, Lease};
-use crate::leasing::{AllSpes, Leasing, Oracle, Static};
-use crate::mgps::Mgps;
-use crate::sled::Sled;
-use crate::stealing::WorkStealing;
+use crate::policies;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
 use mmgp_cell::host::Pause;
@@ -286,23 +280,6 @@ impl Pending {
             }
         }
     }
-}
-
-/// The policies that there are, the first of which is used where none is named.
-pub fn policies() -> Vec<Box<dyn Policy>> {
-    vec![
-        Box::new(Edtlp::default()),
-        Box::new(Leasing::new(AllSpes)),
-        Box::new(Leasing::new(Static::default())),
-        Box::new(Leasing::new(Oracle)),
-        Box::new(Leasing::new(Mgps::default())),
-        Box::new(Linux),
-        Box::new(Ynr),
-        Box::new(Sled::default()),
-        Box::new(WorkStealing::default()),
-        Box::new(Mbox),
-        Box::new(Callback),
-    ]
 }
 
 /// The policy of that name, which may be followed by a colon and the name of a variant:

@@ -16,7 +16,7 @@ use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
 use crate::models::refined::Refined;
 use crate::models::terms::Term;
-use crate::models::time_model::TimeModel;
+use crate::models::time_model::{self, TimeModel};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::quantity::Quantity;
 
@@ -26,6 +26,8 @@ pub struct Prior {
     pub(super) work: Work,
     /// Models with values from files, each with how likely it is beside the others.
     pub(super) known: Vec<(Rc<dyn TimeModel>, f64)>,
+    /// Models with values from files that are used only where one of them is asked for by name.
+    further: Vec<Rc<dyn TimeModel>>,
     /// The terms that no file knows.
     pub(super) unknown: Vec<Term>,
     /// How alpha grows where no file knows it, where that is stated.
@@ -53,6 +55,7 @@ impl Prior {
         Self {
             work: Work::of(decomposition),
             known: Vec::new(),
+            further: Vec::new(),
             unknown: Vec::new(),
             growth: None,
             only: None,
@@ -99,6 +102,7 @@ impl Prior {
         let refined = Refined::of(&base);
         let beside = if refined.is_some() { BESIDE_REFINED } else { 1.0 };
         prior.known.extend(refined.map(|refined| (Rc::new(refined) as Rc<dyn TimeModel>, 1.0)));
+        prior.further = time_model::further(&base).into_iter().map(Rc::from).collect();
         prior.known.push((Rc::new(base), beside));
         self
     }
@@ -122,6 +126,9 @@ impl Prior {
     /// # Errors
     /// [`Error::UnknownName`] where there is none of that name.
     pub fn only(self, name: &str) -> Result<Self> {
+        if let Some(model) = self.further.iter().find(|model| model.name() == name) {
+            return Ok(Self { known: vec![(Rc::clone(model), 1.0)], ..self });
+        }
         let known = self.names();
         if !known.iter().any(|known| known == name) {
             return Err(Error::UnknownName { kind: "model", name: name.into(), known });
@@ -137,7 +144,8 @@ impl Prior {
     /// The names of all means, whether or not there are runs for them.
     fn names(&self) -> Vec<String> {
         let of_files = self.known.iter().map(|(model, _)| model.name().to_string());
-        let mut names: Vec<String> = of_files.collect();
+        let further = self.further.iter().map(|model| model.name().to_string());
+        let mut names: Vec<String> = of_files.chain(further).collect();
         let kinks = kinks(1).map(|(name, _)| name);
         let kinks = kinks.into_iter().filter(|_| self.cores.is_some());
         for name in SUMS.iter().map(|sum| sum.name).chain(kinks).chain([FLAT]) {

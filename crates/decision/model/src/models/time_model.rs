@@ -3,11 +3,8 @@
 //! Whatever ranks, explains or proposes a measurement ([`decide`](crate::decide)) asks a
 //! [`TimeModel`] and knows no other. Equation 11 is one, as [`Parameters`] implements it; so are the
 //! refined model ([`Refined`]) and equation 11 on several nodes
-//! ([`OnNodes`](super::levels::OnNodes)). A further model writes five methods:
-//!
-//! ```
-#![doc = include_str!("../../examples/toy_model.rs")]
-//! ```
+//! ([`OnNodes`](super::levels::OnNodes)). A further model writes five methods: `examples/toy_model.rs` of the
+//! repository is a whole one.
 //!
 //! What the others are good for: [`correlation`](TimeModel::correlation) for errors that go
 //! together, [`row`](TimeModel::row) for a search that need not look at every mapping,
@@ -16,8 +13,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::MODELS;
 use super::parameters::{Estimate, Parameters};
-use super::refined::Refined;
 use super::run::Row;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
@@ -141,36 +138,38 @@ impl Value {
     }
 }
 
-/// The models that a parameter file can hold, by the names that [`named`] takes.
-pub const NAMES: [&str; 2] = [EQUATION_11, REFINED];
+/// Name of equation 11.
+pub const EQUATION_11: &str = "mmgp";
 
-/// Equation 11.
-pub(crate) const EQUATION_11: &str = "mmgp";
+/// Name of the refined model.
+pub const REFINED: &str = "refined";
 
-/// The refined model.
-pub(super) const REFINED: &str = "refined";
+/// Whether [`named`] takes the name.
+pub fn is_named(name: &str) -> bool {
+    MODELS.iter().any(|model| model.name == name)
+}
 
-/// The model of that name in `parameters`: `mmgp` is equation 11, `refined` equation 11 with the
+/// Models beside equation 11 and the refined one, as the parameters make them.
+pub(crate) fn further(parameters: &Parameters) -> Vec<Box<dyn TimeModel>> {
+    let further = MODELS.iter().filter(|model| ![EQUATION_11, REFINED].contains(&model.name));
+    further.filter_map(|model| (model.of)(parameters)).collect()
+}
+
+/// The model of that name that `parameters` make: `mmgp` is equation 11, `refined` equation 11 with the
 /// refined terms.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names that there are; [`Error::OutOfRange`] for the refined
-/// model of parameters without refined terms.
+/// [`Error::UnknownName`] with the names that there are; [`Error::OutOfRange`] for a model whose terms the
+/// parameters lack.
 pub fn named(name: &str, parameters: &Parameters) -> Result<Box<dyn TimeModel>> {
-    match name {
-        EQUATION_11 => Ok(Box::new(parameters.clone())),
-        REFINED => Refined::of(parameters).map_or_else(
-            || {
-                let expected = "mmgp, as the parameters have no refined terms";
-                Err(Error::out_of_range("model", REFINED, expected))
-            },
-            |refined| Ok(Box::new(refined) as Box<dyn TimeModel>),
-        ),
-        _ => {
-            let known = NAMES.map(String::from).to_vec();
-            Err(Error::UnknownName { kind: "model", name: name.into(), known })
-        }
-    }
+    let Some(model) = MODELS.iter().find(|model| model.name == name) else {
+        let known = MODELS.iter().map(|model| model.name.into()).collect();
+        return Err(Error::UnknownName { kind: "model", name: name.into(), known });
+    };
+    (model.of)(parameters).ok_or_else(|| {
+        let expected = format!("{EQUATION_11}, as the parameters have no {name} terms");
+        Error::out_of_range("model", name, expected)
+    })
 }
 
 #[cfg(test)]
@@ -231,6 +230,7 @@ mod tests {
         assert!(error.contains("did you mean \"refined\"?"), "{error}");
         parameters.refinements =
             Some(Refinements { iterations: Some(10), ..Refinements::default() });
-        assert_eq!(NAMES.map(|each| name(each, &parameters).unwrap()), NAMES);
+        let names = [EQUATION_11, REFINED];
+        assert_eq!(names.map(|each| name(each, &parameters).unwrap()), names);
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use crate::{Call, Dispatch, Loop, Runtime, Signalling, SpeProgram, Task};
+use crate::{Call, Dispatch, Edtlp, Linux, Loop, Runtime, Signalling, SpeProgram, Task};
 use mmgp_base::units::Cycles;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};

@@ -4,16 +4,17 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{
-    AlignmentArguments, Entry, Flags, HostCompilerArgument, PROCESSORS, PlacementArguments,
-    PortArgument, PortArguments, Program, SeedArguments, Size, simulated_at,
-};
+use super::{Entry, Program, Size};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::apps::{Application, Port};
 use crate::cli::emulate::{self, Once, RAXML_FILES, RaxmlOnce};
+use crate::cli::input::{
+    AlignmentArguments, HostCompilerArgument, PlacementArguments, PortArgument, PortArguments,
+    SeedArguments, simulated_at,
+};
 use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
@@ -31,18 +32,12 @@ const PORT: PortArgument = PortArgument::Unfused;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "Trees of maximum likelihood: searches from several starts, and bootstraps",
-    arguments: Flags::of::<RaxmlArguments>(),
-    size: Size {
-        name: "sites",
-        defaults: &[250, 500, 1000, 2000],
-        processors: &PROCESSORS,
-        further: &[],
-    },
-    runs: &[],
     folder_files: &RAXML_FILES,
-    flags: &[],
+    ..Entry::of::<RaxmlArguments>(
+        NAME,
+        "Trees of maximum likelihood: searches from several starts, and bootstraps",
+        Size::new("sites", &[250, 500, 1000, 2000]),
+    )
 };
 
 /// What RAxML is to do.

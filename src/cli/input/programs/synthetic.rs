@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Entry, Flags, PROCESSORS, Program, SeedArguments, Size, source};
+use super::{Entry, Program, Size};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::{self, Once, SyntheticOnce};
+use crate::cli::input::{SeedArguments, source};
 use crate::cli::output::warn;
 use crate::complexity::Sizes;
 use crate::error::Result;
@@ -18,17 +19,6 @@ use crate::units::Seconds;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "Host bursts and off-loads of given durations",
-    arguments: Flags::of::<SyntheticArguments>(),
-    size: Size {
-        name: "off-loads",
-        defaults: &[100, 200, 400, 800],
-        processors: &PROCESSORS,
-        further: &[],
-    },
-    runs: &[],
-    folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
         ("part of an off-load that can be shared", "--shared"),
@@ -37,6 +27,11 @@ pub const ENTRY: Entry = Entry {
         ("off-load", "--task-us"),
         ("trace", "--distribution trace:FILE"),
     ],
+    ..Entry::of::<SyntheticArguments>(
+        NAME,
+        "Host bursts and off-loads of given durations",
+        Size::new("off-loads", &[100, 200, 400, 800]),
+    )
 };
 
 /// Its durations.

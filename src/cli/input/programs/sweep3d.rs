@@ -6,13 +6,12 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::{
-    Entry, Flags, PROCESSORS, Program, SeedArguments, Size, Way, input_file, is_file, source,
-};
+use super::{Entry, Program, Size, Way};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
 use crate::cli::emulate::{self, Once, ProgramReport, Sweep3dOnce, plain_sweep};
+use crate::cli::input::{SeedArguments, input_file, is_file, source};
 use crate::cli::output::progress;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
@@ -22,17 +21,7 @@ use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "Transport of neutrons on a grid: a wavefront of ranks",
-    arguments: Flags::of::<Sweep3dArguments>(),
-    size: Size {
-        name: "cells along each axis",
-        defaults: &[8, 16, 24, 32],
-        processors: &PROCESSORS,
-        further: &[],
-    },
     runs: &[Way::Plainly],
-    folder_files: &[],
     flags: &[
         ("processes along i", "--processes"),
         ("processes along j", "--processes"),
@@ -52,6 +41,11 @@ pub const ENTRY: Entry = Entry {
         ("ranks of sweep3d", "--p"),
         ("processes of sweep3d", "--m"),
     ],
+    ..Entry::of::<Sweep3dArguments>(
+        NAME,
+        "Transport of neutrons on a grid: a wavefront of ranks",
+        Size::new("cells along each axis", &[8, 16, 24, 32]),
+    )
 };
 
 /// Parses the low boundaries of i, j and k.

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{
-    Entry, Flags, HostCompilerArgument, PROCESSORS, PlacementArguments, PortArgument,
-    PortArguments, Program, SeedArguments, Size, Way, input_file, is_file, source,
-};
+use super::{Entry, Program, Size, Way};
 use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::{self, ListRankingOnce, Once};
 #[cfg(unix)]
 use crate::cli::emulate::{ProgramReport, host_ranking};
+use crate::cli::input::{
+    HostCompilerArgument, PlacementArguments, PortArgument, PortArguments, SeedArguments,
+    input_file, is_file, source,
+};
 use crate::cli::output::warn;
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
@@ -27,17 +28,7 @@ use crate::native::list_ranking::{Settings, measure};
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "Prefixes along a linked list: short scattered transfers",
-    arguments: Flags::of::<ListRankingArguments>(),
-    size: Size {
-        name: "nodes",
-        defaults: &[16384, 32768, 65536, 131072],
-        processors: &PROCESSORS,
-        further: &[SUBLISTS, BUFFERS],
-    },
     runs: if cfg!(unix) { &[Way::Host] } else { &[] },
-    folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
         ("sublists", "--sublists"),
@@ -47,6 +38,14 @@ pub const ENTRY: Entry = Entry {
         ("repetitions of the ranking", "--repetitions"),
         ("processes of list-ranking", "--m"),
     ],
+    ..Entry::of::<ListRankingArguments>(
+        NAME,
+        "Prefixes along a linked list: short scattered transfers",
+        Size {
+            further: &[SUBLISTS, BUFFERS],
+            ..Size::new("nodes", &[16384, 32768, 65536, 131072])
+        },
+    )
 };
 
 /// What sublists are called where they are counted as they grow.

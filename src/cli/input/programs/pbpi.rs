@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::{
-    AlignmentArguments, Entry, Flags, HostCompilerArgument, OfProgram, PROCESSORS,
-    PlacementArguments, PortArgument, PortArguments, Program, SeedArguments, Size, simulated_at,
-};
+use super::{Entry, Program, Size};
 use crate::apps::Application;
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::cli::emulate::{self, Once, PbpiOnce};
+use crate::cli::input::{
+    AlignmentArguments, HostCompilerArgument, PlacementArguments, PortArgument, PortArguments,
+    SeedArguments, simulated_at,
+};
 use crate::complexity::Sizes;
 use crate::error::Result;
 
@@ -21,17 +22,6 @@ const PORT: PortArgument = PortArgument::Tuned;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "Trees by Bayesian inference: Metropolis-coupled Markov chains",
-    arguments: Flags::of::<PbpiArguments>(),
-    size: Size {
-        name: "sites",
-        defaults: &[1000, 2000, 4000, 8000],
-        processors: &PROCESSORS,
-        further: &[],
-    },
-    runs: &[],
-    folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),
         ("the step of the temperatures", "--heating"),
@@ -40,6 +30,11 @@ pub const ENTRY: Entry = Entry {
         ("generations between two samples", "--sample-every"),
         ("the share of the burn-in", "--burn-in"),
     ],
+    ..Entry::of::<PbpiArguments>(
+        NAME,
+        "Trees by Bayesian inference: Metropolis-coupled Markov chains",
+        Size::new("sites", &[1000, 2000, 4000, 8000]),
+    )
 };
 
 /// Generations, where nothing is said of them.
@@ -162,8 +157,36 @@ pub struct SamplingArguments {
     pub consensus: Option<PathBuf>,
 }
 
-impl OfProgram for SamplingArguments {
-    const PROGRAM: &'static str = NAME;
+/// Samples of PBPI among the flags of a run; none of another program.
+pub struct Samples(pub Option<SamplingArguments>);
+
+impl Args for Samples {
+    fn augment_args(command: Command) -> Command {
+        match command.get_name() {
+            NAME => SamplingArguments::augment_args(command),
+            _ => command,
+        }
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Samples {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        // It has a value wherever there is such a flag.
+        let is_its = matches!(matches.try_get_one::<f64>("burn_in"), Ok(Some(_)));
+        is_its.then(|| SamplingArguments::from_arg_matches(matches)).transpose().map(Self)
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl SamplingArguments {

@@ -4,28 +4,23 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::{Entry, Flags, PlacementArguments, Program, SeedArguments, Size};
+use super::{Entry, Program, Size};
 use crate::apps::Application;
 use crate::apps::sgemm::{NAME, Sgemm};
 use crate::cli::emulate::{self, Once, SgemmOnce};
+use crate::cli::input::{PlacementArguments, SeedArguments};
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::Result;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
-    name: NAME,
-    about: "A product of matrices of one process",
-    arguments: Flags::of::<SgemmArguments>(),
-    size: Size {
-        name: "order of the matrices",
-        defaults: &[256, 512, 768],
-        processors: &[1, 2, 4],
-        further: &[],
-    },
-    runs: &[],
-    folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
+    ..Entry::of::<SgemmArguments>(
+        NAME,
+        "A product of matrices of one process",
+        Size { processors: &[1, 2, 4], ..Size::new("order of the matrices", &[256, 512, 768]) },
+    )
 };
 
 /// Its matrices.

@@ -1,0 +1,47 @@
+//! Targets that `tune` and `measure` can have their runs made by. A further one is a file of this module, a line
+//! `mod` and an entry of [`TARGETS`].
+
+/// The toy of CONTRIBUTING.md, compiled and tested with the tests.
+#[cfg(test)]
+#[path = "../../../examples/toy_target.rs"]
+mod toy_target;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::Job;
+use super::session::{Interrupt, Session};
+use crate::error::Result;
+use crate::tune::engine::OrderTarget;
+
+/// All targets, the first of which is used where none is named.
+pub const TARGETS: &[TargetEntry] = &[HOST];
+
+/// This computer.
+const HOST: TargetEntry = TargetEntry {
+    name: "host",
+    about: "This computer, which runs the command",
+    start: |job, session| {
+        let (program, interrupt) = session.program(job.settings.clone())?;
+        Ok((Box::new(program), interrupt))
+    },
+};
+
+/// A target on the command line.
+pub struct TargetEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What makes the runs, in a line.
+    pub about: &'static str,
+    /// Function that starts it, and says how to know that a signal has ended a run. Where it is
+    /// [`Interrupt::default`], signals end the whole command, which goes on when it is typed again.
+    pub start: fn(&Job, &Session) -> Result<(Box<OrderTarget<'static>>, Interrupt)>,
+}
+
+/// Parser of the name of a target.
+pub fn parser() -> impl TypedValueParser<Value = &'static TargetEntry> {
+    let names = TARGETS.iter().map(|it| PossibleValue::new(it.name).help(it.about));
+    PossibleValuesParser::new(names).map(|name| {
+        let named = TARGETS.iter().find(|it| it.name == name);
+        named.expect("invariant: the name is one of the targets")
+    })
+}
