@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of README.md and CELL.md with two programs and compares what they print, write and return:
+# Runs the commands of README.md and docs with two programs and compares what they print, write and return:
 #     tests/compare.sh OLD NEW [--quick]
 # Both work in folders of their own; versions are taken out before files are compared. What differs
 # is listed, and the exit code is 1. --quick leaves out what takes minutes.

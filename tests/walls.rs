@@ -569,3 +569,48 @@ fn the_search_for_uses_finds_every_form() {
     assert_eq!(without_tests(text), "a\n#[cfg(test)]\nmod trials;\nb\n");
     assert_eq!(test_files(Path::new("fit.rs"), text), [Path::new("fit/trials.rs")]);
 }
+
+/// Documents of the top folder and of `docs`.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["", "docs", "docs/emulator"] {
+        for entry in fs::read_dir(workspace().join(folder)).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            found.extend(path.extension().is_some_and(|it| it == "md").then_some(path));
+        }
+    }
+    found
+}
+
+/// Anchors of the headings of a document, as forges make them.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| -> String {
+        let kept = line.trim_start_matches('#').trim().chars();
+        let kept = kept.filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+        kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_of_documents_lead_somewhere() {
+    let documents = documents();
+    assert!(documents.len() > 10, "the search for documents is broken");
+    for path in documents {
+        let text = fs::read_to_string(&path).expect("documents are UTF-8");
+        for (start, _) in text.match_indices("](") {
+            let link = text[start + 2..].split(')').next().unwrap_or_default();
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
+            assert!(target.exists(), "{}: there is no {link}", path.display());
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).expect("documents are UTF-8");
+                assert!(anchors(&text).iter().any(|it| it == anchor), "{}: {link}", path.display());
+            }
+        }
+    }
+}

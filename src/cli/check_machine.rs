@@ -71,7 +71,7 @@ enum Format {
     Csv,
     /// JSON
     Json,
-    /// Markdown, as in mmgp's CELL.md
+    /// Markdown, as in docs/emulator/figures.md
     Markdown,
 }
 

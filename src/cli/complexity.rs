@@ -78,7 +78,7 @@ Examples:
 Runs the program on the emulated machine at every size and number of SPEs, and counts what it \
 executes: instructions by pipe, DMA requests by size, branches, host code. Prints how each count \
 grows, the triplet <T_C, T_D, T_B> with constants, the four steps of the procedure, and the least \
-time that the counts need beside the time that the run took. COMPLEXITY.md says more.";
+time that the counts need beside the time that the run took. docs/emulator/complexity.md says more.";
 
 /// The values of a size, at least one.
 #[derive(Debug, Clone, PartialEq)]
