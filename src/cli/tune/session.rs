@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -15,7 +14,7 @@ use crate::cli::signals;
 use crate::error::{Error, Result, Warning};
 use crate::lab::Identity;
 use crate::launch::{command_line, quoted};
-use crate::native::{self, Program, Supervisor};
+use crate::native;
 use crate::table::log::Log;
 use crate::table::{self, Source, log};
 use crate::tune::derived;
@@ -85,23 +84,9 @@ impl Session {
         Ok(Self { folder: folder.into(), log })
     }
 
-    /// What runs commands on this computer, and a flag that says that it was interrupted.
-    ///
-    /// # Errors
-    /// [`Error::Program`] where the process that runs them cannot be started.
-    pub fn program(&self, settings: native::Settings) -> Result<(Program, Interrupt)> {
-        let own = std::env::current_exe()
-            .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
-        let mut command = Command::new(own);
-        command.arg(signals::SUPERVISE).arg(self.folder.join(RUNNING));
-        let supervisor = Supervisor::start(command)?;
-        let interrupt = Interrupt::default();
-        let (flag, stop) = (interrupt.clone(), supervisor.stopper());
-        signals::take_first(move |signal| {
-            flag.0.store(signal, Ordering::SeqCst);
-            stop.stop();
-        });
-        Ok((Program::new(settings, supervisor), interrupt))
+    /// A file that is held by whatever may still run.
+    pub fn running(&self) -> PathBuf {
+        self.folder.join(RUNNING)
     }
 }
 
@@ -110,6 +95,17 @@ impl Session {
 pub struct Interrupt(Arc<AtomicI32>);
 
 impl Interrupt {
+    /// Calls `stop` at a signal, of which it is the first that counts.
+    pub fn then(stop: impl Fn() + Send + 'static) -> Self {
+        let interrupt = Self::default();
+        let flag = Arc::clone(&interrupt.0);
+        signals::take_first(move |signal| {
+            flag.store(signal, Ordering::SeqCst);
+            stop();
+        });
+        interrupt
+    }
+
     /// The signal.
     pub fn signal(&self) -> Option<i32> {
         Some(self.0.load(Ordering::SeqCst)).filter(|signal| *signal != 0)

@@ -6,6 +6,8 @@
 #[path = "../../../examples/toy_target.rs"]
 mod toy_target;
 
+mod host;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Job;
@@ -14,17 +16,7 @@ use crate::error::Result;
 use crate::tune::engine::OrderTarget;
 
 /// All targets, the first of which is used where none is named.
-pub const TARGETS: &[TargetEntry] = &[HOST];
-
-/// This computer.
-const HOST: TargetEntry = TargetEntry {
-    name: "host",
-    about: "This computer, which runs the command",
-    start: |job, session| {
-        let (program, interrupt) = session.program(job.settings.clone())?;
-        Ok((Box::new(program), interrupt))
-    },
-};
+pub const TARGETS: &[TargetEntry] = &[host::ENTRY];
 
 /// A target on the command line.
 pub struct TargetEntry {
