@@ -11,7 +11,7 @@ use crate::intake::{Claims, Columns, Measurand};
 use crate::models::observations::Observations;
 use crate::table::Source;
 
-/// Which timed runs, and how they are read.
+/// Flags of timed runs, and of how they are read.
 #[derive(Args, Clone, Default)]
 pub struct RunArguments {
     /// Timed runs: a table with m, p and a time, by any usual names, in CSV, Markdown, JSON or what
@@ -28,10 +28,10 @@ pub struct RunArguments {
     pub keep_warm_up: bool,
 }
 
-/// What is said of a table beyond what it says itself.
+/// Flags that say of a table what it does not say itself.
 #[derive(Args, Clone, Default)]
 pub struct ClaimArguments {
-    /// What the timed runs call m, p, time and repetition, where their names do not say it:
+    /// Names that the timed runs have for m, p, time and repetition, where these are not usual ones:
     /// m=ranks,p=cores/ranks,time=elapsed_ms; 'time=wall [ms]' says a unit, m,p=config splits 8x4,
     /// p,m=config where threads come first, 'p=t*' takes times and p from columns t1, t2, t4. In JSON also
     /// paths: m=parameters.np,time=results[*].mean
@@ -40,13 +40,13 @@ pub struct ClaimArguments {
     /// A column of rates (ns/day, GFLOP/s), of which more is better, instead of a time
     #[arg(long, value_name = "COLUMN")]
     pub rate: Option<String>,
-    /// Only the rows that meet a condition on their columns: 'N == 10000 and mode == "hybrid"'
+    /// Condition on columns that a row has to meet: 'N == 10000 and mode == "hybrid"'
     #[arg(long, value_name = "CONDITION")]
     pub filter: Option<String>,
     /// A column that may differ among the repetitions of a run; may be given several times
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
-    /// What is measured instead of the time.
+    /// Quantity that is measured instead of the time.
     #[arg(skip)]
     pub objective: Option<String>,
     /// A column and the text that a row must have in it.
@@ -55,12 +55,12 @@ pub struct ClaimArguments {
 }
 
 impl RunArguments {
-    /// With the file of the runs.
+    /// The guard with the file of the runs.
     pub fn guarded(&self, guard: Guard) -> Guard {
         guard.reads("--runs", self.runs.as_deref())
     }
 
-    /// The same of what an objective names, where that has to be read from the runs.
+    /// The same flags with an objective that has to be read from the runs.
     pub fn measuring(&self, objective: Option<&str>) -> Self {
         let mut same = self.clone();
         same.said.objective = objective.filter(|it| Measurand::is_needed(it)).map(String::from);
@@ -74,7 +74,7 @@ impl RunArguments {
 }
 
 impl ClaimArguments {
-    /// What is said of the table.
+    /// Claims that the flags make of the table.
     pub fn claims(&self) -> Claims {
         Claims {
             columns: self.columns.clone().unwrap_or_default(),
@@ -93,7 +93,7 @@ pub fn runs_in(source: &Source, arguments: &RunArguments) -> Result<(Runs, Vec<W
     Ok((runs, warnings.into_iter().map(with_flag).collect()))
 }
 
-/// Timed runs as predictions are conditioned on them, with what is to be doubted of them.
+/// Timed runs for predictions to be conditioned on, with the doubts about them.
 pub fn observations_in(
     source: &Source,
     arguments: &RunArguments,
@@ -103,7 +103,7 @@ pub fn observations_in(
     Ok((runs.observations(), warnings))
 }
 
-/// With the flag that keeps what was left out.
+/// The warning with the flag that keeps what was left out.
 fn with_flag(warning: Warning) -> Warning {
     match warning {
         Warning::WarmUp { left_out: 1.., .. } => {

@@ -1,4 +1,4 @@
-//! Which scheduler the host processes have, and how their collectives take place.
+//! The scheduler of the host processes, and the cost of their collectives.
 
 use std::ffi::OsStr;
 
@@ -13,6 +13,7 @@ use crate::measure::Emulated;
 use crate::runtime::{Dispatch, Policy};
 use crate::schedulers::{policies, policy_named};
 
+/// Flags of the scheduler and of collectives.
 #[derive(Args)]
 pub struct SchedulerArguments {
     /// Scheduler of the host processes; some have variants, as edtlp:ready
@@ -24,10 +25,10 @@ pub struct SchedulerArguments {
         default_value = "edtlp"
     )]
     name: String,
-    /// To whom EDTLP gives a hardware thread
+    /// Order in which EDTLP gives hardware threads to processes
     #[arg(long, value_name = "ORDER", value_parser = orders())]
     dispatch: Option<String>,
-    /// What a collective operation of MPI takes
+    /// Cost of a collective operation of MPI
     #[arg(long, value_enum, default_value = "messages")]
     collectives: CollectivesArgument,
 }
@@ -37,7 +38,7 @@ pub struct SchedulerArguments {
 enum CollectivesArgument {
     /// Its messages
     Messages,
-    /// What was measured for so many ranks: an input, which comes out again
+    /// Times that were measured for so many ranks: an input, which comes out again
     Table,
 }
 
@@ -68,7 +69,7 @@ impl SchedulerArguments {
         Ok(machine)
     }
 
-    /// What a collective takes, as a report calls it.
+    /// Cost of a collective, as a report names it.
     pub fn collectives(&self) -> &'static str {
         match self.collectives {
             CollectivesArgument::Messages => "messages",

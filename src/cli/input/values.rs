@@ -6,13 +6,13 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Values(pub Vec<u32>);
 
-/// More values than these are a slip of the pen.
+/// Most values of a list; more are a slip of the pen.
 const MOST: usize = 100_000;
 
 impl FromStr for Values {
     type Err = String;
 
-    /// From `1,2,4`, `1..64`, `4..64+4`, `1..64*2` and lists of these.
+    /// Parses `1,2,4`, `1..64`, `4..64+4`, `1..64*2` and lists of these.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut values = Vec::new();
         for part in text.split(',') {

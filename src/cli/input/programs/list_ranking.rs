@@ -26,7 +26,7 @@ use crate::lists::{List, Operation, Order, Values};
 #[cfg(unix)]
 use crate::native::list_ranking::{Settings, measure};
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
     runs: if cfg!(unix) { &[Way::Host] } else { &[] },
     flags: &[
@@ -48,9 +48,9 @@ pub const ENTRY: Entry = Entry {
     )
 };
 
-/// What sublists are called where they are counted as they grow.
+/// Name of the number of sublists among growing sizes.
 const SUBLISTS: &str = "s";
-/// The same of DMA lists under way.
+/// Name of the number of DMA lists under way among growing sizes.
 const BUFFERS: &str = "b";
 
 /// Nodes of the list where nothing is said of them.
@@ -72,7 +72,7 @@ impl Program for ListRankingArguments {
         Ok(Box::new(ListRankingOnce { ranking: self.ranking(NODES)?, order, buffers }))
     }
 
-    /// With a list of n nodes, and perhaps so many sublists and DMA lists.
+    /// The program with a list of n nodes, and perhaps so many sublists and DMA lists.
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
         let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
         let list = List::generate(of("n", NODES), self.order, self.values, self.seed.seed)?;
@@ -113,7 +113,7 @@ impl Program for ListRankingArguments {
     }
 }
 
-/// Its list, and how it is ranked.
+/// Flags of list ranking.
 #[derive(Args)]
 pub struct ListRankingArguments {
     /// A file with a list: node,successor[,value], or the successor of one node a line
@@ -122,17 +122,17 @@ pub struct ListRankingArguments {
     /// Nodes of the list [default: 1048576; 262144 for a study]
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
-    /// How the nodes lie in their array
+    /// Order of the nodes in their array
     #[arg(long, value_name = "ORDER", default_value = "random", value_parser = named(&Order::ALL, Order::name))]
     pub order: Order,
-    /// Where the sublists of an ordered list begin: at equal distances (aligned), or each with the next
+    /// Heads of the sublists of an ordered list: at equal distances (aligned), or each with the next
     /// bank of the memory (staggered)
     #[arg(long, value_name = "HEADS", default_value = "staggered", value_parser = named(&[Heads::Staggered, Heads::Aligned], heads_name))]
     pub heads: Heads,
-    /// What nodes have for values: 1, whose sums are ranks; random; or zero but for a few
+    /// Values of the nodes: 1, whose sums are ranks; random; or zero but for a few
     #[arg(long, value_name = "VALUES", default_value = "ones", value_parser = named(&Values::ALL, Values::name))]
     pub values: Values,
-    /// Whose prefixes are computed
+    /// Operation whose prefixes are computed
     #[arg(long, value_name = "OPERATION", default_value = "sum", value_parser = named(&Operation::ALL, Operation::name))]
     pub operation: Operation,
     /// Sublists of all SPEs together, 1 to 512; with --machine host of all threads, as many as nodes
@@ -173,7 +173,7 @@ where
 }
 
 impl ListRankingArguments {
-    /// How heads are chosen: what a file holds may have any order.
+    /// Order by which heads are chosen: a list of a file may have any.
     pub fn order(&self) -> Order {
         if self.input.is_some() { Order::Random } else { self.order }
     }

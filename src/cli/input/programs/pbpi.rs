@@ -20,7 +20,7 @@ use crate::error::Result;
 /// The port where nothing is said of it.
 const PORT: PortArgument = PortArgument::Tuned;
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
     flags: &[
         ("the number of chains", "--chains"),
@@ -39,10 +39,10 @@ pub const ENTRY: Entry = Entry {
 
 /// Generations, where nothing is said of them.
 const GENERATIONS: u32 = 100;
-/// The same where it runs at many sizes.
+/// Generations where it runs at many sizes, and nothing is said of them.
 const FEW_GENERATIONS: u32 = 3;
 
-/// Its chains.
+/// Flags of PBPI.
 #[derive(Args)]
 pub struct PbpiArguments {
     #[command(flatten)]
@@ -89,7 +89,7 @@ impl Program for PbpiArguments {
         Ok(Box::new(PbpiOnce::new(pbpi, names, samples)?))
     }
 
-    /// On so many sites, for as many taxa as the papers' data set has.
+    /// The program on so many sites, for as many taxa as the papers' data set has.
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
         Ok(Box::new(self.of(&simulated_at(107, sizes)?, FEW_GENERATIONS)?))
     }
@@ -112,7 +112,7 @@ impl Program for PbpiArguments {
 }
 
 impl PbpiArguments {
-    /// The program with its input, and what its taxa are called.
+    /// The program with its input, and the names of its taxa.
     fn with_names(&self) -> Result<(Pbpi, Vec<String>)> {
         let alignment = self.given.alignment("sim107")?;
         Ok((self.of(&alignment, GENERATIONS)?, alignment.names))
@@ -139,7 +139,7 @@ impl PbpiArguments {
     }
 }
 
-/// What is kept of the states of its cold chain.
+/// Flags of the samples of its cold chain.
 #[derive(Args)]
 pub struct SamplingArguments {
     /// Sample the cold chain after every N-th generation [default: 10 with --samples or

@@ -13,7 +13,7 @@ use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::Result;
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
     ..Entry::of::<SgemmArguments>(
@@ -23,7 +23,7 @@ pub const ENTRY: Entry = Entry {
     )
 };
 
-/// Its matrices.
+/// Flags of a product of matrices.
 #[derive(Args)]
 pub struct SgemmArguments {
     /// Rows and columns of each matrix, a multiple of 64 up to 4096

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::lab::study::SweepChoices;
 use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
     runs: &[Way::Plainly],
     flags: &[
@@ -62,10 +62,10 @@ pub fn angles_of_block(text: &str) -> std::result::Result<u32, String> {
     angles.ok_or_else(|| "expected 1, 2, 3 or 6".to_string())
 }
 
-/// The problem, and how it is divided.
+/// Flags of Sweep3D: the problem, and its division.
 #[derive(Args)]
 pub struct Sweep3dArguments {
-    /// Who runs the program: the host, which hands lines of cells to the SPEs (accelerator), or the
+    /// Side that runs the program: the host, which hands lines of cells to the SPEs (accelerator), or the
     /// SPEs, which pass messages (reverse)
     #[arg(long, value_enum, default_value = "reverse")]
     pub programming: ProgrammingArgument,
@@ -187,7 +187,7 @@ impl Program for Sweep3dArguments {
         Ok(Box::new(Sweep3dOnce(self.sweep()?)))
     }
 
-    /// Of as many cells along each axis as n says.
+    /// The program with n cells along each axis.
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
         let mut fields = *self.problem()?.fields();
         if let Some(n) = sizes.of("n") {
@@ -204,7 +204,7 @@ impl Program for Sweep3dArguments {
         self.input.is_some()
     }
 
-    /// As many SPEs as ranks, or those of a Cell.
+    /// The mapping with as many SPEs as ranks, or those of a Cell, where p is not given.
     fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
         let own = self.sweep()?;
         Mapping::new(m.unwrap_or(1), p.unwrap_or_else(|| own.usual_spes()))

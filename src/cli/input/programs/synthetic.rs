@@ -17,7 +17,7 @@ use crate::table::csv;
 use crate::table::records::Turn;
 use crate::units::Seconds;
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
     )
 };
 
-/// Its durations.
+/// Flags of the synthetic workload.
 #[derive(Args)]
 pub struct SyntheticArguments {
     /// Independent streams of off-loads, which processes take one after the other
@@ -49,13 +49,13 @@ pub struct SyntheticArguments {
     /// Time of the host before each [us]
     #[arg(long, value_name = "T", default_value_t = 11.0)]
     ppe_us: f64,
-    /// How the times of off-loads are spread; a trace is a CSV file of turn,ppe_us,task_us
+    /// Distribution of the times of off-loads; a trace is a CSV file of turn,ppe_us,task_us
     #[arg(long, value_name = "constant|exponential|trace:FILE", default_value = "constant")]
     distribution: Distribution,
     /// Part of an off-load that the SPEs of a process can share, 0 to 1
     #[arg(long, value_name = "PART", default_value_t = 0.0)]
     shared: f64,
-    /// The host can do an off-load itself, in so many times the time of an SPE
+    /// Time of the host's own version of an off-load, in times of an SPE; without it, there is none
     #[arg(long, value_name = "TIMES")]
     on_host: Option<f64>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl Program for SyntheticArguments {
         Ok(Box::new(SyntheticOnce(self.of_length(self.offloads)?)))
     }
 
-    /// With so many off-loads in each stream.
+    /// The workload with n off-loads in each stream.
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
         let offloads = sizes.of("n").map_or(u32::MAX, |n| n as u32);
         Ok(Box::new(self.of_length(offloads)?))
@@ -86,7 +86,7 @@ impl Program for SyntheticArguments {
     }
 }
 
-/// How durations are spread, on the command line.
+/// Distribution of durations, on the command line.
 #[derive(Debug, Clone)]
 enum Distribution {
     Constant,
