@@ -6,7 +6,7 @@
 //!
 //! The commands that run programs are there on Unix alone.
 
-#![cfg_attr(not(unix), allow(dead_code))] // What only these commands use.
+#![cfg_attr(not(unix), allow(dead_code))] // Used by these commands alone.
 
 mod bench;
 mod check_machine;
@@ -21,7 +21,6 @@ mod files;
 mod fit;
 mod import_profile;
 mod input;
-mod likelihood;
 mod look;
 mod man;
 #[cfg(unix)]
@@ -38,7 +37,6 @@ mod scaling;
 mod schedulers;
 #[cfg(unix)]
 mod signals;
-mod simulate_alignment;
 mod spu_timing;
 mod study;
 mod trace;
@@ -113,8 +111,6 @@ enum Command {
     Report(report::Arguments),
     Export(export::Arguments),
     CheckMachine(check_machine::Arguments),
-    Likelihood(likelihood::Arguments),
-    SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
     Example(example::Arguments),
     Man(man::ManArguments),
@@ -137,8 +133,6 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "merge",
             "scaling",
             "complexity",
-            "likelihood",
-            "simulate-alignment",
             "spu-timing",
             "check-machine",
         ],
@@ -162,13 +156,14 @@ fn grouped(command: clap::Command) -> clap::Command {
     command.help_template(format!("{template}{list}Options:\n{{options}}{{after-help}}"))
 }
 
-/// What a command that ran to its end has to say.
+/// Answer of a command that ran to its end.
 #[derive(PartialEq, Eq)]
 enum Answer {
+    /// Yes, or what was asked for.
     Done,
-    /// A threshold that the user set was not met.
+    /// No: a threshold that the user set was not met.
     No,
-    /// A signal ended it, after it had wound up.
+    /// None: a signal ended it, after it had wound up.
     #[cfg(unix)]
     Signal(i32),
 }
@@ -185,12 +180,12 @@ fn is_for_unix(command: String) -> Option<Error> {
     })
 }
 
-/// All commands with their flags and help, for whoever documents or completes them.
+/// All commands with their flags and help, to be documented or completed.
 pub fn command() -> clap::Command {
     grouped(Cli::command())
 }
 
-/// What these words ask for, by [`command`], which takes a while to build.
+/// The command and flags of these words, by [`command`], which takes a while to build.
 fn parsed(command: clap::Command, words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     Cli::from_arg_matches(&command.try_get_matches_from(words)?)
 }
@@ -253,8 +248,6 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Report(arguments) => report::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::CheckMachine(arguments) => check_machine::run(arguments),
-        Command::Likelihood(arguments) => likelihood::run(arguments),
-        Command::SimulateAlignment(arguments) => simulate_alignment::run(arguments),
         Command::SpuTiming(arguments) => spu_timing::run(arguments),
         Command::Example(arguments) => example::run(arguments),
         Command::Man(arguments) => man::man(arguments),
@@ -262,7 +255,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
     }
 }
 
-/// Arguments that are too long for a message are shown as what is read from files.
+/// The error with arguments that are too long for a message cut as texts of files are.
 fn without_length(mut error: clap::Error) -> clap::Error {
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue]
     {
@@ -279,7 +272,7 @@ fn without_length(mut error: clap::Error) -> clap::Error {
 
 fn failed(error: &Error, words: &[OsString]) -> ExitCode {
     match error {
-        // Whoever reads our output has seen enough.
+        // The reader of the output has seen enough.
         Error::Write { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

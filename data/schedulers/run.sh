@@ -143,7 +143,7 @@ if is_wanted gains-length; then
         for sites in 100 500 1000 2000 5000; do
             for program in pbpi:107 raxml:40; do
                 app=${program%:*} taxa=${program#*:} alignment=$work/alignment.phy
-                "$mmgp" simulate-alignment --taxa "$taxa" --sites $sites --seed 1 \
+                "$mmgp" emulate raxml simulate-alignment --taxa "$taxa" --sites $sites --seed 1 \
                     --out "$alignment" 2> /dev/null
                 for scheduler in ynr sled work-stealing mbox callback edtlp mmgp-guided; do
                     printf '%s,%s,%s,' "$app" "$sites" "$scheduler"

@@ -1,7 +1,9 @@
 //! `mmgp emulate`
 
+mod likelihood;
 mod phylogeny;
 mod report;
+mod simulate_alignment;
 mod workloads;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use super::Answer;
 use super::files::Guard;
 use super::input::programs::pbpi::{Samples, SamplingArguments};
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, HOST, MachineArguments, Way};
+use super::input::{AppArguments, HOST, MachineArguments, Tools, Way};
 use super::output::{self, Format, data, progress};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
@@ -22,9 +24,11 @@ use crate::cell::{Blade, Hazard, KernelTiming};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
+pub use likelihood::LIKELIHOOD;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
 pub use report::ProgramReport;
 use report::RunReport;
+pub use simulate_alignment::SIMULATE_ALIGNMENT;
 #[cfg(unix)]
 pub use workloads::host_ranking;
 pub use workloads::{ListRankingOnce, SgemmOnce, Sweep3dOnce, SyntheticOnce, plain_sweep};
@@ -38,22 +42,23 @@ pub struct Arguments {
     /// Host processes [default: 1]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
     m: Option<u32>,
-    /// SPEs of each host process; with --machine host threads [default: 1; for sweep3d as many as its
-    /// ranks, or the SPEs of a Cell]
+    /// SPEs of each host process; with --machine host threads [default: 1]
+    ///
+    /// For sweep3d there are as many as ranks, or those of a Cell, where none are named.
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     p: Option<u32>,
     #[command(flatten)]
     scheduler: SchedulerArguments,
-    /// How often it runs on this computer [default: 5]; with --machine host alone
+    /// Runs on this computer [default: 5]; with --machine host alone
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
-    /// Whether kernels are timed at every call, once for each shape, or nothing is timed because the
-    /// program is computed plainly, without a machine (sweep3d)
+    /// Calls of kernels that are timed; of none where the program is computed without a machine
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
-    /// Look for data that SPEs, DMA commands and the host touch with nothing between
-    /// them that puts one after the other, and for local store that is read before
-    /// anything was written there; the first such hazard ends the run
+    /// Look for data races of SPEs, DMA commands and the host, the first of which ends the run
+    ///
+    /// A hazard is data that two of them touch with nothing between them that puts one after the other, or
+    /// local store that is read before anything was written there.
     #[arg(long)]
     check_hazards: bool,
     #[arg(long = "inject", hide = true, value_parser = injected)]
@@ -61,23 +66,27 @@ pub struct Arguments {
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// File to write; without it, standard output. With RAxML a folder for its trees and the report,
-    /// which goes to standard output as well
+    /// File to write; without it, standard output. For RAxML a folder
+    ///
+    /// RAxML leaves its trees and the report there, which goes to standard output as well.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
-    /// File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard
-    /// output, which then has nothing else: the report goes to --out or nowhere
+    /// File for a trace of the run, in the JSON format of Chrome and Perfetto
+    ///
+    /// `-` is standard output, which then has nothing else: the report goes to --out or nowhere.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// How much of what happens goes into the trace
+    /// Detail of the trace
     #[arg(long, value_enum, default_value = "offloads", requires = "trace")]
     trace_detail: Detail,
-    /// Where the trace ends if it gets too long [MB]
+    /// Size at which the trace ends [MB]
     #[arg(long, value_name = "MB", default_value_t = 100, requires = "trace")]
     trace_limit: u64,
     /// No progress
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    tools: Tools,
     #[command(flatten)]
     app: AppArguments,
     #[command(flatten, next_help_heading = "Samples of PBPI")]
@@ -133,6 +142,9 @@ fn guard(arguments: &Arguments) -> Guard {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    if let Some(answer) = arguments.tools.run() {
+        return answer;
+    }
     guard(arguments).check()?;
     if arguments.machine.machine == HOST {
         return without_machine(arguments, Way::Host);

@@ -1,4 +1,4 @@
-//! What the flags name: machines, parameter sets, programs with their input.
+//! Machines, parameter sets and programs with their input, as flags name them.
 
 pub mod programs;
 mod runs;
@@ -31,7 +31,7 @@ use crate::table::{STANDARD_INPUT, Source};
 
 pub use programs::{Size, Way, in_flags};
 pub use runs::{ClaimArguments, RunArguments, observations_in, runs_in};
-pub use subcommands::{AppArguments, Programs, with_program};
+pub use subcommands::{AppArguments, Programs, Tool, Tools, with_program};
 pub use values::Values;
 
 /// Alignments that are compiled in.
@@ -49,7 +49,7 @@ struct Simulated {
     seed: u64,
 }
 
-/// As many taxa and sites as the data sets of the papers, with branches so long that there are as
+/// Alignments of as many taxa and sites as the data sets of the papers, with branches so long that there are as
 /// many distinct patterns: arch107_L10000 of the MMGP paper, which was simulated under JC69 too
 /// (9,995 patterns; the paper 9,994), and 42_SC, on which RAxML was measured (228, as published).
 const SIMULATED: [Simulated; 2] = [
@@ -60,7 +60,7 @@ const SIMULATED: [Simulated; 2] = [
 /// The machine that is no emulated one: this computer, for programs that run on it.
 pub const HOST: &str = "host";
 
-/// Which machine.
+/// Flag of a machine.
 #[derive(Args)]
 pub struct MachineArguments {
     /// Machine: a built-in name (qs20, qs20-cell, qs22, ps3, roadrunner) or a TOML file
@@ -73,7 +73,7 @@ impl MachineArguments {
         machine(&self.machine)
     }
 
-    /// With the file of the machine, where it has one.
+    /// The guard with the file of the machine, where it has one.
     pub fn guarded(&self, guard: Guard) -> Guard {
         guard.reads("--machine", machine_file(&self.machine))
     }
@@ -108,7 +108,7 @@ pub fn machine(name: &str) -> Result<Machine> {
     }
 }
 
-/// The file that is meant, where it is not a built-in machine.
+/// The file of a machine that is not built in.
 pub fn machine_file(name: &str) -> Option<&Path> {
     is_file(name).then_some(Path::new(name))
 }
@@ -125,7 +125,7 @@ pub fn parameters(name: &str) -> Result<Parameters> {
     }
 }
 
-/// The file that is meant, where it is not a published set.
+/// The file of a parameter set that is not a published one.
 pub fn parameter_file(name: &str) -> Option<&Path> {
     let is_published = published_names().any(|known| known == name);
     (!is_published && is_file(name)).then_some(Path::new(name))
@@ -136,7 +136,7 @@ pub fn is_file(name: &str) -> bool {
     name == STANDARD_INPUT || name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 
-/// The alignment and the tree that a program begins with.
+/// Flags of the alignment and the tree that a program begins with.
 #[derive(Args)]
 pub struct AlignmentArguments {
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -149,7 +149,7 @@ pub struct AlignmentArguments {
 }
 
 impl AlignmentArguments {
-    /// The alignment, or that one where none is named.
+    /// The alignment, or the given one where none is named.
     fn alignment(&self, default: &str) -> Result<Alignment> {
         alignment(self.input.as_deref().unwrap_or(default))
     }
@@ -171,7 +171,7 @@ fn input_file(input: Option<&str>) -> Option<&Path> {
     input.filter(|name| is_file(name)).map(Path::new)
 }
 
-/// What is random.
+/// Flag of random numbers.
 #[derive(Args)]
 pub struct SeedArguments {
     /// Seed of all random numbers
@@ -179,21 +179,21 @@ pub struct SeedArguments {
     pub seed: u64,
 }
 
-/// Where data lie.
+/// Flag of the placement of data.
 #[derive(Args)]
 pub struct PlacementArguments {
-    /// In which memory the data of a process lie
+    /// Memory in which the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
 }
 
-/// How a program was brought to the machine.
+/// Flags of a program's port to the machine.
 #[derive(Args)]
 pub struct PortArguments {
-    /// How the functions that can be off-loaded run [default: 2006 for raxml, else tuned]
+    /// Port of the functions that can be off-loaded [default: 2006 for raxml, else tuned]
     #[arg(long, value_enum)]
     pub port: Option<PortArgument>,
-    /// Which compiler made the code that the functions are on the host
+    /// Compiler of the code that the functions are on the host
     #[arg(long, value_enum, default_value = "gcc")]
     pub host_compiler: HostCompilerArgument,
 }
@@ -256,7 +256,7 @@ pub enum HostCompilerArgument {
 }
 
 impl HostCompilerArgument {
-    /// As the command line calls it.
+    /// Its name on the command line.
     pub fn name(self) -> String {
         let value = self.to_possible_value().expect("invariant: no compiler is hidden");
         value.get_name().to_string()
@@ -301,7 +301,7 @@ pub fn simulated_at(taxa: usize, sizes: &Sizes) -> Result<Alignment> {
     simulate::alignment(&tree, &simulate::names(taxa), sites, seed)
 }
 
-/// How many threads of this computer to use.
+/// Flag of the threads of this computer.
 #[derive(Args)]
 pub struct ThreadArguments {
     /// Threads of this computer to use; without it, all

@@ -47,10 +47,11 @@ fn pages() -> Vec<(String, String)> {
     let program = super::command().version(env!("CARGO_PKG_VERSION"));
     let mut program = program.disable_help_subcommand(true);
     program.build();
-    let mut pages = vec![page(program.clone())];
-    for command in program.get_subcommands() {
+    let mut pages = Vec::new();
+    let mut commands = vec![&program];
+    while let Some(command) = commands.pop() {
         pages.push(page(command.clone()));
-        pages.extend(command.get_subcommands().cloned().map(page));
+        commands.extend(command.get_subcommands());
     }
     pages
 }

@@ -13,8 +13,12 @@ fn every_command_has_a_manual_page_with_examples() {
     for command in mmgp::cli::command().get_subcommands() {
         let name = command.get_name();
         expected.push(format!("mmgp-{name}.1"));
-        let programs = command.get_subcommands().map(clap::Command::get_name);
-        expected.extend(programs.map(|program| format!("mmgp-{name}-{program}.1")));
+        for program in command.get_subcommands() {
+            let name = format!("{name}-{}", program.get_name());
+            let tools = program.get_subcommands().map(clap::Command::get_name);
+            expected.extend(tools.map(|tool| format!("mmgp-{name}-{tool}.1")));
+            expected.push(format!("mmgp-{name}.1"));
+        }
     }
     expected.sort();
     assert_eq!(names, expected);

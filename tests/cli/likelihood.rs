@@ -1,4 +1,4 @@
-//! `mmgp likelihood`: values, tables of sites, and what it refuses.
+//! `mmgp emulate raxml likelihood`: values, tables of sites, and what it refuses.
 
 use crate::{Folder, shipped};
 
@@ -13,7 +13,8 @@ fn folder(alignment: &str, tree: &str) -> Folder {
 }
 
 fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["likelihood", "--alignment", "a.phy", "--tree", "a.nwk"], more].concat()
+    let likelihood = ["emulate", "raxml", "likelihood", "--alignment", "a.phy", "--tree", "a.nwk"];
+    [&likelihood, more].concat()
 }
 
 fn log_likelihood(folder: &Folder, model: &str) -> f64 {

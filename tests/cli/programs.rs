@@ -141,9 +141,14 @@ fn an_alignment_file_is_read_as_the_built_in_one() {
 fn a_simulated_alignment_can_be_evaluated_along_its_tree() {
     let folder = Folder::new();
     let simulate = ["simulate-alignment", "--taxa", "5", "--sites", "40", "--seed", "3"];
-    folder.succeeds(&[&simulate[..], &["--out", "a.phy", "--tree-out", "a.nwk"]].concat());
+    let files = ["--out", "a.phy", "--tree-out", "a.nwk"];
+    folder.succeeds(&[&["emulate", "raxml"], &simulate[..], &files].concat());
     let evaluate = ["likelihood", "--alignment", "a.phy", "--tree", "a.nwk", "--format", "json"];
-    let value: serde_json::Value = serde_json::from_str(&folder.succeeds(&evaluate)).expect("JSON");
+    let text = folder.succeeds(&[&["emulate", "raxml"], &evaluate[..]].concat());
+    // As commands of their own they had these names, too.
+    assert_eq!(folder.succeeds(&evaluate), text);
+    assert_eq!(folder.succeeds(&simulate), folder.read("a.phy"));
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&value["taxa"], &value["sites"]), (&5.into(), &40.into()));
     // No site is less likely than if all its letters were drawn alone: 40 * ln(4^-5).
     let log_likelihood = value["log_likelihood"].as_f64().expect("a number");

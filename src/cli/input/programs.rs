@@ -18,7 +18,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Args, Command};
 
-use super::{HOST, HostCompilerArgument, PortArgument};
+use super::{HOST, HostCompilerArgument, PortArgument, Tool};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once, ProgramReport};
@@ -50,7 +50,7 @@ pub trait Program: Send + Sync {
         Vec::new()
     }
 
-    /// Whether its input was named.
+    /// Whether a user named its input.
     fn has_input(&self) -> bool {
         false
     }
@@ -92,7 +92,7 @@ pub trait Program: Send + Sync {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Purpose of the program, in a line.
     pub about: &'static str,
     /// Function that adds its flags to a command.
     pub add: fn(Command) -> Command,
@@ -102,6 +102,8 @@ pub struct Entry {
     pub size: Size,
     /// Ways to run it other than on an emulated machine.
     pub runs: &'static [Way],
+    /// Subcommands of `emulate` beside a run.
+    pub tools: &'static [Tool],
     /// Files that it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// Names of values in errors of the library, each with the flag that sets it.
@@ -122,13 +124,14 @@ impl Entry {
             parse: |matches| Ok(Box::new(T::from_arg_matches(matches)?)),
             size,
             runs: &[],
+            tools: &[],
             folder_files: &[],
             flags: &[],
         }
     }
 }
 
-/// How a program runs other than on an emulated machine.
+/// A way to run a program other than on an emulated machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// On this computer, to be measured.

@@ -7,11 +7,12 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::programs::{ENTRIES, Entry, Program, Size, USUAL, Way, entry, known, without};
+use crate::cli::Answer;
 use crate::cli::emulate::{self, ProgramReport};
 use crate::cli::files::Guard;
 use crate::error::Result;
 
-/// What the name of the program is called, where it is no subcommand.
+/// Flag that names the program where no subcommand does, without its hyphens.
 const APP: &str = "app";
 
 /// A program and its flags, in a command that has the program's name.
@@ -67,27 +68,27 @@ impl AppArguments {
         self.entry.name
     }
 
-    /// Whether it is the one where none is named.
+    /// Whether it is the one that runs where none is named.
     pub fn is_usual(&self) -> bool {
         self.entry.name == USUAL
     }
 
-    /// What its input is measured by.
+    /// Sizes of its input.
     pub fn size(&self) -> &'static Size {
         &self.entry.size
     }
 
-    /// What the program leaves in the folder of `--out`, where it leaves more than a report.
+    /// Files that it leaves in the folder of `--out`, where it leaves more than a report.
     pub fn folder_files(&self) -> &'static [&'static str] {
         self.entry.folder_files
     }
 
-    /// With the files that the program is made of.
+    /// The guard with the files that the program reads.
     pub fn guarded(&self, guard: Guard) -> Guard {
         self.files().iter().fold(guard, |guard, (flag, path)| guard.reads(flag, *path))
     }
 
-    /// Runs it otherwise than on an emulated machine.
+    /// Runs it other than on an emulated machine.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where it has nothing for that, and what it refuses itself.
@@ -100,12 +101,68 @@ impl AppArguments {
     }
 }
 
+/// A subcommand of a program in the place of a run, as in `emulate raxml likelihood`.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Function that adds its flags to a command.
+    pub add: fn(Command) -> Command,
+    /// Function that runs it.
+    pub run: fn(&ArgMatches) -> Result<Answer>,
+}
+
+/// The tool that was asked for in the place of a run, if one was.
+pub struct Tools(Option<(&'static Tool, ArgMatches)>);
+
+impl Tools {
+    /// Answers the tool.
+    pub fn run(&self) -> Option<Result<Answer>> {
+        self.0.as_ref().map(|(tool, matches)| (tool.run)(matches))
+    }
+}
+
+impl Args for Tools {
+    fn augment_args(command: Command) -> Command {
+        let tools = known(command.get_name()).map_or(&[][..], |entry| entry.tools);
+        if tools.is_empty() {
+            return command;
+        }
+        command
+            .subcommands(tools.iter().map(|tool| (tool.add)(Command::new(tool.name))))
+            .args_conflicts_with_subcommands(true)
+            .disable_help_subcommand(true)
+            .subcommand_help_heading("In the place of a run")
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Tools {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let asked = matches.subcommand().and_then(|(name, own)| {
+            let tool = named_in(matches)?.tools.iter().find(|tool| tool.name == name)?;
+            Some((tool, own.clone()))
+        });
+        Ok(Self(asked))
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// A command that has a subcommand for each program.
 pub struct Programs<T>(pub T);
 
 impl<T: Args> Args for Programs<T> {
     fn augment_args(command: Command) -> Command {
-        // What is said of the command stands beside its flags.
+        // The texts of a command stand beside its flags.
         let about = T::augment_args(Command::new(""));
         let name = command.get_name().to_string();
         let program = |entry: &Entry| {
@@ -161,13 +218,23 @@ impl<T: Args> FromArgMatches for Programs<T> {
     }
 }
 
-/// The words with the program as the subcommand that it is: `--app NAME` says it as well, and where nothing
+/// Commands that have become subcommands of a program, by the names that they had.
+const ALIASES: [(&str, [&str; 3]); 2] = [
+    ("likelihood", ["emulate", "raxml", "likelihood"]),
+    ("simulate-alignment", ["emulate", "raxml", "simulate-alignment"]),
+];
+
+/// Words with the program as the subcommand that it is: `--app NAME` names it as well, and where nothing
 /// does, it is the usual one.
 ///
 /// # Errors
 /// [`Error::UnknownName`] for a program that there is not.
 pub fn with_program(mut words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
+    let alias = ALIASES.iter().find(|(name, _)| words.get(1).is_some_and(|word| word == name));
+    if let Some((_, now)) = alias {
+        words.splice(1..2, now.map(OsString::from));
+    }
     let command = words.get(1).and_then(|word| cli.find_subcommand(word));
     let has_programs = command.is_some_and(Command::has_subcommands);
     if !has_programs || words.get(2).is_some_and(|word| known(&text(word)).is_some()) {

@@ -10,7 +10,7 @@ use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::apps::{Application, Port};
-use crate::cli::emulate::{self, Once, RAXML_FILES, RaxmlOnce};
+use crate::cli::emulate::{self, LIKELIHOOD, Once, RAXML_FILES, RaxmlOnce, SIMULATE_ALIGNMENT};
 use crate::cli::input::{
     AlignmentArguments, HostCompilerArgument, PlacementArguments, PortArgument, PortArguments,
     SeedArguments, simulated_at,
@@ -19,19 +19,20 @@ use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
 
-/// What is searched where nothing is said of it, when a program is profiled and run at every
+/// Searches where nothing is said of them, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
 const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
-/// The same when it is run once: a tree with supports.
+/// Searches where nothing is said of them and it runs once: a tree with supports.
 const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
-/// The same where it is counted at many sizes.
+/// Searches where nothing is said of them and it is counted at many sizes.
 const COUNTED: Tasks = Tasks { inferences: 0, bootstraps: 1 };
 
 /// The port where nothing is said of it: as the papers measured it.
 const PORT: PortArgument = PortArgument::Unfused;
 
-/// How it is read.
+/// The program on the command line.
 pub const ENTRY: Entry = Entry {
+    tools: &[LIKELIHOOD, SIMULATE_ALIGNMENT],
     folder_files: &RAXML_FILES,
     ..Entry::of::<RaxmlArguments>(
         NAME,
@@ -40,12 +41,12 @@ pub const ENTRY: Entry = Entry {
     )
 };
 
-/// What RAxML is to do.
+/// Flags of RAxML.
 #[derive(Args)]
 pub struct RaxmlArguments {
     #[command(flatten)]
     given: AlignmentArguments,
-    /// How rates vary over sites, under GTR with empirical frequencies
+    /// Variation of rates over sites, under GTR with empirical frequencies
     #[arg(long, value_enum, default_value = "gamma")]
     pub model: Variation,
     /// Searches from different starts [default: 1 for emulate, else 0]
@@ -54,16 +55,16 @@ pub struct RaxmlArguments {
     /// Searches on resampled columns [default: 3 for emulate, else 16]
     #[arg(long, value_name = "N")]
     pub bootstraps: Option<u32>,
-    /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
+    /// Start of a search: parsimony, random, or a tree (Newick), as --tree has it
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
-    /// Who starts the SPEs that share the loops of a function
+    /// Starter of the SPEs that share the loops of a function
     #[arg(long, value_enum, default_value = "master")]
     pub loops: Loops,
-    /// How much is searched
+    /// Length of a search
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
-    /// Which columns a bootstrap computes
+    /// Columns that a bootstrap computes
     #[arg(long, value_name = "all|drawn", value_enum, default_value = "all")]
     pub bootstrap_columns: ColumnsArgument,
     /// The host has the functions, too, for schedulers that test which side is faster
@@ -161,13 +162,13 @@ pub enum ColumnsArgument {
 }
 
 impl RaxmlArguments {
-    /// How its functions are brought to the machine.
+    /// Port of its functions to the machine.
     pub fn usual_port(&self) -> PortArgument {
         self.port.port.unwrap_or(PORT)
     }
 
-    /// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
-    /// of.
+    /// The program with its input, and the names of its taxa; with the searches of `tasks` of which
+    /// nothing is said.
     fn with_names(&self, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
         let alignment = self.given.alignment("sim42")?;
         Ok((self.of(&alignment, tasks)?, alignment.names))

@@ -1,12 +1,10 @@
-//! `mmgp likelihood`
+//! `mmgp emulate raxml likelihood`
 
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 
-use super::output::{Format, Verbosity, data, json, waiting, warn};
-use super::{Answer, input};
 use crate::answer::{Object, Style, Table};
 use crate::apps::Port;
 use crate::apps::phylogeny::substitution::Model;
@@ -15,15 +13,25 @@ use crate::apps::phylogeny::{Patterns, Tree, newick};
 use crate::apps::raxml::engine::Engine;
 use crate::apps::raxml::{evaluation, run_alone};
 use crate::cell::{Blade, KernelTiming};
+use crate::cli::Answer;
+use crate::cli::input::{self, Tool};
+use crate::cli::output::{Format, Verbosity, data, json, waiting, warn};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::runtime::{Edtlp, Runtime};
 use crate::table::Source;
 
+/// Likelihoods of given trees, in the place of a run of RAxML.
+pub const LIKELIHOOD: Tool = Tool {
+    name: "likelihood",
+    add: Arguments::augment_args,
+    run: |matches| run(&Arguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+};
+
 /// Log-likelihood of a tree, through RAxML's SPU kernels
 #[derive(Args)]
 #[command(after_help = HELP)]
-pub struct Arguments {
+struct Arguments {
     /// Alignment: a PHYLIP or FASTA file, or a built-in one (sim12, sim24, sim42,
     /// sim107)
     #[arg(long, value_name = "NAME|FILE")]
@@ -44,8 +52,8 @@ pub struct Arguments {
 
 const HELP: &str = "\
 Examples:
-  mmgp likelihood --alignment a.phy --tree a.nwk
-  mmgp likelihood --alignment a.phy --tree a.nwk --per-site --format csv \\
+  mmgp emulate raxml likelihood --alignment a.phy --tree a.nwk
+  mmgp emulate raxml likelihood --alignment a.phy --tree a.nwk --per-site --format csv \\
       --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'
 
 Models: JC69 (or JC), HKY85{kappa} (or HKY), GTR{ac,ag,at,cg,ct,gt}, each with
@@ -56,7 +64,7 @@ Trees are binary; where the outermost node has two branches, they are joined, fo
 likelihood does not depend on the root. Residues may be ambiguous; columns without any \
 determined one have likelihood 1.";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+fn run(arguments: &Arguments) -> Result<Answer> {
     let notation = Notation::parse(&Source::new("--model", &arguments.model))?;
     let alignment = input::alignment(&arguments.alignment)?;
     let tree = newick::read(&Source::read(&arguments.tree)?, &alignment.names)?;

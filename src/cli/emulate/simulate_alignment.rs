@@ -1,20 +1,28 @@
-//! `mmgp simulate-alignment`
+//! `mmgp emulate raxml simulate-alignment`
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 
-use super::Answer;
-use super::files::Guard;
-use super::output::data;
 use crate::apps::phylogeny::{newick, simulate};
+use crate::cli::Answer;
+use crate::cli::files::Guard;
+use crate::cli::input::Tool;
+use crate::cli::output::data;
 use crate::error::Result;
 use crate::table::{self, Source};
+
+/// Simulated alignments, in the place of a run of RAxML.
+pub const SIMULATE_ALIGNMENT: Tool = Tool {
+    name: "simulate-alignment",
+    add: Arguments::augment_args,
+    run: |matches| run(&Arguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+};
 
 /// Simulate an alignment along a tree, under JC69
 #[derive(Args)]
 #[command(after_help = HELP)]
-pub struct Arguments {
+struct Arguments {
     /// Taxa of a random tree, up to 2^20
     #[arg(long, value_name = "N", required_unless_present = "tree", conflicts_with = "tree")]
     taxa: Option<usize>,
@@ -40,10 +48,10 @@ pub struct Arguments {
 
 const HELP: &str = "\
 Examples:
-  mmgp simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy
-  mmgp simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
+  mmgp emulate raxml simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy
+  mmgp emulate raxml simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+fn run(arguments: &Arguments) -> Result<Answer> {
     Guard::default()
         .reads("--tree", arguments.tree.as_deref())
         .writes("--out", arguments.out.as_deref())
