@@ -15,12 +15,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::offload::{Call, SpeProgram};
+use crate::call::{Call, SpeProgram};
 use crate::policy::Steps;
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};
@@ -29,9 +27,6 @@ use mmgp_cell::record::Loop;
 use mmgp_cell::script::{Fingerprint, Script, Writer};
 use mmgp_cell::{Spe, Traffic};
 use mmgp_sim::Sim;
-
-/// What [`SpeProgram::write`] gives.
-pub type Writing<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
 /// How an SPE serves a call.
 #[derive(Clone)]

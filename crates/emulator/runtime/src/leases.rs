@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use crate::policy::Request;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::Blade;
@@ -55,14 +54,18 @@ impl BusyMap {
         Some(Lease { spes: spes.to_vec(), map: self.clone() })
     }
 
-    /// Leases as many idle SPEs for a request as there are within those numbers, of which the first is
-    /// above 0; nothing where fewer are idle. First come the process's own, then those of its Cell,
+    /// Leases as many idle SPEs as there are within those numbers, of which the first is above 0, to a
+    /// process on `cell`; nothing where fewer are idle. First come its `own`, then those of its Cell,
     /// then those of the next.
-    pub fn lease_near(&self, request: &Request<'_>, spes: RangeInclusive<u32>) -> Option<Lease> {
+    pub fn lease_near(
+        &self,
+        (cell, own): (u32, &[u32]),
+        spes: RangeInclusive<u32>,
+    ) -> Option<Lease> {
         let mut idle = self.idle();
         let cells = self.count() / self.spes_per_cell;
-        let distance = |spe: u32| (spe / self.spes_per_cell + cells - request.cell) % cells;
-        idle.sort_by_key(|spe| (!request.own.contains(spe), distance(*spe)));
+        let distance = |spe: u32| (spe / self.spes_per_cell + cells - cell) % cells;
+        idle.sort_by_key(|spe| (!own.contains(spe), distance(*spe)));
         let (fewest, most) = (*spes.start() as usize, *spes.end() as usize);
         idle.truncate(most);
         if idle.len() < fewest { None } else { self.lease(&idle) }
@@ -129,7 +132,6 @@ pub(crate) fn assign(blade: &Blade, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_base::units::SimTime;
     use mmgp_cell::KernelTiming;
     use mmgp_machine::Machine;
 
@@ -163,16 +165,7 @@ mod tests {
     fn what_is_near_comes_first() {
         let map = map();
         let near = |own: &[u32], cell, spes| {
-            let request = Request {
-                at: SimTime::ZERO,
-                process: 0,
-                cell,
-                function: 0,
-                most_shares: 4,
-                own,
-                host_can: false,
-            };
-            map.lease_near(&request, spes..=spes).map(|lease| lease.spes().to_vec())
+            map.lease_near((cell, own), spes..=spes).map(|lease| lease.spes().to_vec())
         };
         assert_eq!(near(&[], 0, 3), Some(vec![0, 1, 2]));
         assert_eq!(near(&[], 1, 3), Some(vec![2, 3, 0]));

@@ -25,20 +25,20 @@
 //! one, which leases whatever is idle and yields until its task is done. [`policies`] lists all that there are,
 //! and [`policy_named`] finds one.
 
-mod callback;
+mod call;
 mod course;
 mod edtlp;
 mod fifo;
-mod granularity;
 mod kernel;
 mod leases;
 mod leasing;
-mod mgps;
 mod offload;
+mod policies;
 mod policy;
 mod process;
 mod ready;
 mod sled;
+mod slots;
 mod stealing;
 mod unbalancing;
 
@@ -51,27 +51,25 @@ use std::rc::Rc;
 
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
-use mmgp_cell::{Blade, Fault};
+use mmgp_cell::Blade;
 
-pub use callback::Callback;
-pub use course::Writing;
+pub use call::{Call, Signalling, SpeProgram, Teams, Writing};
 pub use edtlp::{Dispatch, Edtlp};
-pub use kernel::{Linux, Mbox, Ynr};
+pub use kernel::{Callback, Linux, Mbox, Ynr};
 pub use leases::{BusyMap, Lease};
 pub use mmgp_cell::record::Loop;
-pub use offload::{Call, Signalling, SpeProgram, Teams};
+pub use policies::{policy_among, policy_named};
 pub use policy::{
     Completion, Continuation, Decision, Departure, Images, Moves, Pending, Policy, Request, Steps,
-    policy_among, policy_named,
 };
 pub use process::{Process, Task};
 pub use sled::Sled;
 pub use stealing::WorkStealing;
 
 use course::Courses;
-use leasing::{AllSpes, Leasing, Oracle, Static};
-use mgps::Mgps;
-use offload::Slots;
+use leasing::{AllSpes, Leasing, Mgps, Oracle, Static};
+use process::Shared;
+use slots::Slots;
 use unbalancing::Unbalancing;
 
 /// All policies, the first of which is used where none is named. A further one is a file of this crate, a line
@@ -96,17 +94,6 @@ pub fn policies() -> Vec<Box<dyn Policy>> {
 pub struct Runtime {
     blade: Rc<Blade>,
     shared: Rc<Shared>,
-}
-
-/// What all processes of a machine have in common.
-struct Shared {
-    policy: Box<dyn Policy>,
-    busy: BusyMap,
-    slots: Slots,
-    courses: Courses,
-    /// Where the policy moves iterations between the SPEs that share a loop.
-    unbalancing: Option<Unbalancing>,
-    fault: Fault,
 }
 
 impl Runtime {

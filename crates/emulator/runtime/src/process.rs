@@ -3,13 +3,15 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::Shared;
-use crate::leases::Lease;
-use crate::policy::{Continuation, Decision, Departure, Pending, Request, Steps};
+use crate::course::Courses;
+use crate::leases::{BusyMap, Lease};
+use crate::policy::{Continuation, Decision, Departure, Pending, Policy, Request, Steps};
+use crate::slots::Slots;
+use crate::unbalancing::Unbalancing;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
-use mmgp_cell::{EffectiveAddress, HostProcess};
+use mmgp_cell::{EffectiveAddress, Fault, HostProcess};
 
 /// What the run-time system does when a task arrives: a call of it, the test whether the task is
 /// large enough, the lock of the arena that all processes share, a look at the state of each of a
@@ -59,6 +61,17 @@ impl<'a> Task<'a> {
     pub fn or_on_host(self, steps: Steps<'a>) -> Self {
         Self { on_host: Some(steps), ..self }
     }
+}
+
+/// What all processes of a machine have in common.
+pub(crate) struct Shared {
+    pub policy: Box<dyn Policy>,
+    pub busy: BusyMap,
+    pub slots: Slots,
+    pub courses: Courses,
+    /// Where the policy moves iterations between the SPEs that share a loop.
+    pub unbalancing: Option<Unbalancing>,
+    pub fault: Fault,
 }
 
 /// A process of the host that off-loads tasks.

@@ -1,6 +1,5 @@
 //! Flows over shared capacities: a network seen from far enough that its packets are a fluid.
 
-mod set;
 mod share;
 #[cfg(test)]
 mod tests;

@@ -36,18 +36,14 @@
 //! ([`Sim::spawn_daemon`]) may wait for ever: a server whose clients are all done.
 
 mod flows;
-mod pool;
 #[cfg(test)]
 mod queueing;
-mod race;
 mod schedule;
 mod watch;
 
 pub use flows::{Capacity, Flow, Flows};
-pub use pool::{Permit, Pool};
-pub use race::{First, first_of};
 pub use schedule::Reason;
-pub use watch::Watch;
+pub use watch::{First, Permit, Pool, Watch, first_of};
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -1,20 +1,21 @@
 //! A value that processes wait upon.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use super::Sim;
-use super::schedule::{ProcessId, Reason};
+use crate::Sim;
+use crate::schedule::{ProcessId, Reason};
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {
-    shared: Rc<Shared<T>>,
+    shared: Rc<WatchState<T>>,
 }
 
-struct Shared<T> {
+struct WatchState<T> {
     sim: Sim,
     reason: Reason,
     value: RefCell<T>,
@@ -32,7 +33,7 @@ impl<T> Watch<T> {
     pub fn new(sim: &Sim, name: &str, value: T) -> Self {
         let (sim, reason) = (sim.clone(), sim.reason(name));
         let (value, waiting) = (RefCell::new(value), RefCell::default());
-        Self { shared: Rc::new(Shared { sim, reason, value, waiting }) }
+        Self { shared: Rc::new(WatchState { sim, reason, value, waiting }) }
     }
 
     /// Changes the value; every process that waits looks at it at the present instant.
@@ -72,7 +73,7 @@ impl<T> Watch<T> {
 
 /// A wait that can be given up: dropped, it calls nobody.
 struct Wait<'a, T, F> {
-    shared: &'a Shared<T>,
+    shared: &'a WatchState<T>,
     reason: Reason,
     wanted: F,
     /// Who is in the list of those that wait.
@@ -109,10 +110,94 @@ impl<T, F> Drop for Wait<'_, T, F> {
     }
 }
 
+/// So many servers and one queue; clones refer to the same pool.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Rc<PoolState>,
+}
+
+struct PoolState {
+    sim: Sim,
+    reason: Reason,
+    free: Cell<u32>,
+    queue: RefCell<VecDeque<ProcessId>>,
+}
+
+/// One server of a [`Pool`], held until it is dropped.
+#[must_use = "the server is given back when the permit is dropped"]
+pub struct Permit {
+    pool: Pool,
+}
+
+impl Pool {
+    /// A pool of `servers`; `name` says what it is in the report of a deadlock.
+    pub fn new(sim: &Sim, name: &str, servers: u32) -> Self {
+        let (sim, reason) = (sim.clone(), sim.reason(name));
+        let (free, queue) = (Cell::new(servers), RefCell::default());
+        Self { shared: Rc::new(PoolState { sim, reason, free, queue }) }
+    }
+
+    /// Waits in the queue for a server.
+    pub fn acquire(&self) -> impl Future<Output = Permit> {
+        let own = &*self.shared;
+        let mut queued = false;
+        std::future::poll_fn(move |_| {
+            // Whoever gives a server back hands it to the first in the queue, so being woken is
+            // being served.
+            if !queued && own.free.get() == 0 {
+                queued = true;
+                own.queue.borrow_mut().push_back(own.sim.current());
+                own.sim.waits_for(own.reason);
+                return Poll::Pending;
+            }
+            if !queued {
+                own.free.set(own.free.get() - 1);
+            }
+            Poll::Ready(Permit { pool: self.clone() })
+        })
+    }
+}
+
+impl Drop for Permit {
+    #[inline]
+    fn drop(&mut self) {
+        let PoolState { sim, free, queue, .. } = &*self.pool.shared;
+        match queue.borrow_mut().pop_front() {
+            Some(next) => sim.wake(next),
+            None => free.set(free.get() + 1),
+        }
+    }
+}
+
+/// Which of two came first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First<A, B> {
+    /// The one named first, also where both were there at once.
+    Left(A),
+    /// The other one.
+    Right(B),
+}
+
+/// Waits for whichever comes first, and gives the other one up.
+///
+/// Good for sleeps and for waits upon a [`crate::Watch`], which can be given up at any time; not
+/// for a place in a queue or a job at a server.
+pub async fn first_of<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(value) = left.as_mut().poll(context) {
+            return Poll::Ready(First::Left(value));
+        }
+        right.as_mut().poll(context).map(First::Right)
+    })
+    .await
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::first_of;
     use super::*;
+    use crate::{Sim, Watch};
     use mmgp_base::units::{SimSpan, SimTime};
 
     fn at(ticks: u64) -> SimTime {
@@ -148,5 +233,53 @@ mod tests {
     fn a_wait_with_a_deadline_ends_at_whichever_comes_first() {
         assert_eq!(waits_until(7), 7);
         assert_eq!(waits_until(15), 10);
+    }
+
+    #[test]
+    fn servers_are_given_out_in_the_order_of_asking() {
+        let sim = Sim::new();
+        let pool = Pool::new(&sim, "two clerks", 2);
+        let ends = Rc::new(RefCell::new(Vec::new()));
+        for customer in 0..5 {
+            let (own, pool, ends) = (sim.clone(), pool.clone(), Rc::clone(&ends));
+            sim.spawn(format!("customer {customer}"), async move {
+                let _served = pool.acquire().await;
+                own.sleep(SimSpan::from_ticks(10)).await;
+                ends.borrow_mut().push((customer, own.now().ticks()));
+            });
+        }
+        sim.run().unwrap();
+        assert_eq!(*ends.borrow(), [(0, 10), (1, 10), (2, 20), (3, 20), (4, 30)]);
+    }
+
+    /// A flag is set after 5 ticks; what comes first if the other thing is a sleep of `ticks`, and
+    /// when a sleep of 100 ticks that follows is over.
+    fn race(ticks: u64) -> (First<(), ()>, u64) {
+        let sim = Sim::new();
+        let flag = Watch::new(&sim, "the flag", 0);
+        let (setter, own) = (flag.clone(), sim.clone());
+        sim.spawn("setter", async move {
+            for value in 1..=5 {
+                own.sleep(SimSpan::from_ticks(1)).await;
+                setter.update(|flag| *flag = value);
+            }
+        });
+        let (own, seen) = (sim.clone(), std::rc::Rc::new(std::cell::Cell::new(None)));
+        let outcome = std::rc::Rc::clone(&seen);
+        sim.spawn("racer", async move {
+            let sleep = own.sleep(SimSpan::from_ticks(ticks));
+            let first = first_of(flag.wait_until(|&flag| flag == 5), sleep).await;
+            own.sleep(SimSpan::from_ticks(100)).await;
+            outcome.set(Some((first, own.now().ticks())));
+        });
+        sim.run().unwrap();
+        seen.get().unwrap()
+    }
+
+    #[test]
+    fn the_first_ends_the_wait_and_the_other_disturbs_nothing_later() {
+        // The flag changes four times without being as wanted, which must not end the sleep.
+        assert_eq!(race(7), (First::Left(()), 105));
+        assert_eq!(race(3), (First::Right(()), 103));
     }
 }

@@ -143,29 +143,15 @@ impl Instruction {
 /// `semantics`.
 macro_rules! for_each_instruction {
     ($expand:ident) => {
-        $crate::instruction::fixed::fixed!($expand);
-        $crate::instruction::logical::logical!($expand);
-        $crate::instruction::compare::compare!($expand);
-        $crate::instruction::shift::shift!($expand);
-        $crate::instruction::multiply::multiply!($expand);
+        $crate::instruction::integer::integer!($expand);
         $crate::instruction::quadword::quadword!($expand);
-        $crate::instruction::single::single!($expand);
-        $crate::instruction::double::double!($expand);
+        $crate::instruction::floating::floating!($expand);
     };
 }
 pub(super) use for_each_instruction;
 
-const GROUPS: [&[Instruction]; 9] = [
-    fixed::INSTRUCTIONS,
-    logical::INSTRUCTIONS,
-    compare::INSTRUCTIONS,
-    shift::INSTRUCTIONS,
-    multiply::INSTRUCTIONS,
-    quadword::INSTRUCTIONS,
-    single::INSTRUCTIONS,
-    double::INSTRUCTIONS,
-    other::INSTRUCTIONS,
-];
+const GROUPS: [&[Instruction]; 4] =
+    [integer::INSTRUCTIONS, quadword::INSTRUCTIONS, floating::INSTRUCTIONS, other::INSTRUCTIONS];
 
 /// Writes a group as values.
 macro_rules! as_values {
@@ -227,15 +213,10 @@ macro_rules! first_processor {
 use first_processor;
 
 // The groups use the macros above.
-pub(super) mod compare;
-pub(super) mod double;
-pub(super) mod fixed;
-pub(super) mod logical;
-pub(super) mod multiply;
+pub(super) mod floating;
+pub(super) mod integer;
 mod other;
 pub(super) mod quadword;
-pub(super) mod shift;
-pub(super) mod single;
 
 /// Drops the underscore of the method names that would otherwise be Rust keywords or operators.
 const fn assembler_name(method: &'static str) -> &'static str {

@@ -1,9 +1,10 @@
 //! The path of a run: the outcomes of its branches. For kernels whose branches depend on data, it
 //! is the rest of what their time depends on beside their shape.
 
-use super::local_store::{LocalAddress, LocalStore};
-use super::plain::BranchObserver;
-use super::register::Quadword;
+use crate::compiler::Compiler;
+use crate::local_store::{LocalAddress, LocalStore};
+use crate::plain::BranchObserver;
+use crate::register::Quadword;
 
 /// What the branches of a kernel depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +98,30 @@ impl BranchObserver for PathRecorder {
         self.mix(self.decisions);
         self.mix(u64::from(target));
         self.decisions += 1;
+    }
+}
+
+/// All that the time of a kernel depends on, beside the machine and, where it branches on data, the
+/// [`Path`](crate::Path): two kernels of the same shape take the same time on the same machine.
+/// Addresses and data are no part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shape {
+    /// The name of the kernel in reports: kernels with different code have different names.
+    pub name: &'static str,
+    /// How often its loop turns; 0 where that is always the same.
+    pub turns: u32,
+    /// Which compiler orders it on an emulated machine; a [`Stopwatch`](crate::Stopwatch) has one
+    /// of its own.
+    pub compiler: Compiler,
+    /// What its branches depend on.
+    pub branches: Branches,
+}
+
+impl Shape {
+    /// The shape of a kernel that an optimising compiler orders and that branches on its loop
+    /// counter alone.
+    pub const fn new(name: &'static str, turns: u32) -> Self {
+        Self { name, turns, compiler: Compiler::LIST_SCHEDULING, branches: Branches::OnShape }
     }
 }
 

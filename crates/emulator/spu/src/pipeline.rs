@@ -37,15 +37,13 @@
 //! Left out: the scrubbing of the local store's error-correcting code, and where a program stands
 //! in local store, so that a line is counted from the target of a branch.
 
-mod port;
 mod stall;
 
 use super::instruction::{Class, Pipe};
-use port::Port;
+use stall::Port;
 use std::num::NonZeroU64;
 
-pub use port::PortUse;
-pub use stall::{Single, Stall, Stalls};
+pub use stall::{PortUse, Single, Stall, Stalls};
 
 /// How one class of instructions goes through its pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

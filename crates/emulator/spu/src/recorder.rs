@@ -8,14 +8,14 @@
 
 use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Tag, Value};
 use super::compiler::Compiler;
-use super::hint::HintBuffer;
 use super::instruction::{Class, Destination};
-use super::known::Known;
 use super::pipeline::{Stall, Timing};
 use super::profile::{BlockProfile, Live, Profile, max_live};
 use super::replay::{Ending, Wait};
 use super::schedule::emit;
 use super::step::{Run, Step};
+use crate::block::HintBuffer;
+use crate::step::Known;
 use mmgp_base::units::Cycles;
 use std::collections::BTreeSet;
 

@@ -7,7 +7,6 @@ pub(super) mod condition;
 mod double;
 mod estimate;
 mod lanes;
-mod shift;
 mod single;
 
 use super::instruction::for_each_instruction;
@@ -15,13 +14,10 @@ use super::local_store::LocalAddress;
 use super::register::Quadword;
 use lanes::{
     byte_mask, bytes, bytes2, doubles2, doubles3, doublewords, doublewords2, from_whole,
-    halfword_mask, halfwords, halfwords2, mask, words, words2, words3,
-};
-use shift::{
-    gather_bits, insertion, rotate_bytes, select_mask_bytes, select_mask_halfwords,
-    select_mask_words, shift_left, shift_left_bytes, shift_left_halfword, shift_right,
-    shift_right_algebraic, shift_right_algebraic_halfword, shift_right_bytes, shift_right_halfword,
-    shuffle,
+    gather_bits, halfword_mask, halfwords, halfwords2, insertion, mask, rotate_bytes,
+    select_mask_bytes, select_mask_halfwords, select_mask_words, shift_left, shift_left_bytes,
+    shift_left_halfword, shift_right, shift_right_algebraic, shift_right_algebraic_halfword,
+    shift_right_bytes, shift_right_halfword, shuffle, words, words2, words3,
 };
 
 pub(super) use lanes::preferred_slot;

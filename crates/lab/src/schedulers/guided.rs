@@ -65,7 +65,7 @@ impl Policy for Guided {
         let answer = self.with(|guide| guide.arrives(request.at.seconds(), request.process, asks));
         match answer {
             Some(Answer::Go(shares)) => {
-                let lease = spes.lease_near(request, shares..=shares);
+                let lease = spes.lease_near((request.cell, request.own), shares..=shares);
                 Decision::Spes(lease.expect("invariant: it leases no more than are idle"))
             }
             Some(Answer::Hold) | None => Decision::Wait,

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::{Call, Signalling, SpeProgram, Told};
-use crate::Shared;
+use crate::call::{Call, Signalling, SpeProgram};
 use crate::course::Course;
 use crate::policy::{Completion, Images};
+use crate::process::Shared;
+use crate::slots::Told;
 use mmgp_base::error::Result;
 use mmgp_base::units::SimSpan;
 use mmgp_cell::context::Code;

@@ -1,3 +1,6 @@
+use crate::{Loop, SpeProgram};
+use mmgp_base::error::Result;
+use mmgp_cell::Blade;
 use std::cell::RefCell;
 use std::rc::Rc;
 

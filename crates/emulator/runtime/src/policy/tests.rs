@@ -1,5 +1,8 @@
 mod waits;
 
+use crate::policies::{policies, policy_named};
+use crate::{Edtlp, Linux};
+use mmgp_base::error::{Error, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -23,19 +23,20 @@
 //! store in the order in which they issue. Channels never block, and no DMA has the port of the local
 //! store; the fetch of the listing's own instructions has it where loads and stores leave it.
 
-mod repetition;
-mod row;
 mod run;
+#[cfg(test)]
+mod tests;
 
-pub use row::{Awaited, Iterations, Row, Timeline};
+use std::collections::BTreeMap;
 
-use super::Listing;
-use super::bind::{Control, When};
-use super::expression::Value;
-use crate::pipeline::Timing;
-use mmgp_base::error::Result;
-use repetition::Loop;
-use run::Run;
+use crate::assembly::Listing;
+use crate::assembly::bind::{Control, When};
+use crate::assembly::expression::Value;
+use crate::assembly::operand::RegisterName;
+use crate::pipeline::{Single, Stall, Stalls, Timing};
+use mmgp_base::error::{Result, Warning};
+use mmgp_base::units::Cycles;
+use run::{Run, State, Totals, Way};
 
 impl Listing<'_> {
     /// Times the listing as a straight line, in which no branch is taken.
@@ -89,5 +90,182 @@ impl Listing<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// A loop on its way through its iterations.
+struct Loop {
+    first: usize,
+    count: u64,
+    /// For each state that an iteration began with: which, when, and what was counted until then.
+    seen: BTreeMap<State, (u64, u64, Totals)>,
+    /// Cycles and iterations after which everything repeats itself.
+    steady: Option<(u64, u64)>,
+}
+
+/// What came of a loop.
+struct Looped {
+    rows: Vec<Row>,
+    iterations: Iterations,
+}
+
+impl Loop {
+    const fn new(first: usize, count: u64) -> Self {
+        Self { first, count, seen: BTreeMap::new(), steady: None }
+    }
+
+    fn run(mut self, run: &mut Run<'_, '_>) -> Looped {
+        let shown = self.count.saturating_sub(1).max(1);
+        let mut began = None;
+        let mut rows = Vec::new();
+        let (mut shown_begins, mut shown_cycles) = (0, 0);
+        let mut iteration = 1;
+        while iteration <= self.count {
+            if iteration > 1 && self.steady.is_none() {
+                iteration += self.skip(iteration, run);
+            }
+            let (begins, of_iteration) = self.iterate(iteration, run);
+            began.get_or_insert(begins);
+            if iteration == shown {
+                rows = of_iteration;
+                shown_begins = begins + run.totals.skipped;
+                shown_cycles = run.pipeline.earliest() - begins;
+            }
+            iteration += 1;
+        }
+        let cycles = run.pipeline.earliest() + run.totals.skipped - began.unwrap_or(0);
+        let steady = self.steady.unwrap_or((shown_cycles, 1));
+        let iterations = Iterations {
+            count: self.count,
+            first: self.first,
+            shown,
+            shown_begins: Cycles(shown_begins),
+            steady: steady.0 as f64 / steady.1 as f64,
+            period: self.steady.map(|(_, period)| period),
+            mean: cycles as f64 / self.count as f64,
+        };
+        Looped { rows, iterations }
+    }
+
+    /// Goes once through the loop; gives the cycle in which it began and the rows, counted from it.
+    fn iterate(&self, iteration: u64, run: &mut Run<'_, '_>) -> (u64, Vec<Row>) {
+        let begins = run.pipeline.earliest();
+        let last = run.instructions.len() - 1;
+        let mut rows: Vec<Row> = (self.first..last).map(|index| run.pass(index)).collect();
+        let mut closing = run.issue(last);
+        let is_conditional = matches!(
+            run.instructions[last].control,
+            Control::Branch { when: When::Conditional, .. }
+        );
+        let ends = iteration == self.count && is_conditional;
+        run.leave(last, if ends { Way::FallsThrough } else { Way::Taken }, &mut closing);
+        rows.push(closing);
+        // The first instruction may share the cycle of the one before the loop.
+        let begins = begins.min(rows[0].cycle.0);
+        rows.iter_mut().for_each(|row| row.cycle = Cycles(row.cycle.0 - begins));
+        (begins, rows)
+    }
+
+    /// Where an iteration begins as an earlier one did, all that follows is known: says how many
+    /// iterations need not be gone through, and counts them. The last two always are.
+    fn skip(&mut self, iteration: u64, run: &mut Run<'_, '_>) -> u64 {
+        let now = run.pipeline.earliest();
+        let totals = run.totals;
+        let Some((earlier, then, before)) = self.seen.get(&run.state()) else {
+            self.seen.insert(run.state(), (iteration, now, totals));
+            return 0;
+        };
+        let (cycles, period) = (now - then, iteration - earlier);
+        self.steady = Some((cycles, period));
+        let periods = (self.count + 1 - iteration).saturating_sub(2) / period;
+        run.totals.skipped += periods * cycles;
+        run.totals.instructions += periods * (totals.instructions - before.instructions);
+        run.totals.dual_issues += periods * (totals.dual_issues - before.dual_issues);
+        run.totals.stalls += (totals.stalls - before.stalls) * periods;
+        periods * period
+    }
+}
+
+/// The time of a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// From the issue of the first instruction until another one could issue after the last.
+    pub cycles: Cycles,
+    /// Instructions that issued, those that fill alignments among them.
+    pub instructions: u64,
+    /// Cycles in which two issued.
+    pub dual_issues: u64,
+    /// Cycles in which none issued.
+    pub stalls: Stalls,
+    /// One for each instruction of the listing; those of a loop as they were in the iteration
+    /// [`Iterations::shown`].
+    pub rows: Vec<Row>,
+    /// How the loop went, where one was timed.
+    pub iterations: Option<Iterations>,
+    /// What is timed otherwise than it may run.
+    pub warnings: Vec<Warning>,
+}
+
+impl Timeline {
+    /// The share of the instructions that share their cycle with another one, from 0 to 1.
+    pub fn dual_issue_rate(&self) -> f64 {
+        2.0 * self.dual_issues as f64 / self.instructions as f64
+    }
+}
+
+/// An instruction, when it issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The cycle in which it issued, within a loop counted from the beginning of the iteration.
+    pub cycle: Cycles,
+    /// Whether it shares its cycle with the instruction before it.
+    pub dual: bool,
+    /// Why it does not; none where it does.
+    pub single: Option<Single>,
+    /// What it waited for and for how many cycles, in the order of [`Stall::ALL`]; for a branch
+    /// also the penalty after it.
+    pub stalls: Vec<(Stall, u64)>,
+    /// The register that it waited for, or that was not ready for it to join the one before.
+    pub awaited: Option<Awaited>,
+}
+
+impl Row {
+    /// Cycles in which it kept everything waiting.
+    pub fn stall_cycles(&self) -> u64 {
+        self.stalls.iter().map(|(_, cycles)| cycles).sum()
+    }
+
+    /// What cost it the most cycles.
+    pub fn longest(&self) -> Option<Stall> {
+        // Of several that are as long, the first.
+        self.stalls.iter().rev().max_by_key(|(_, cycles)| cycles).map(|&(cause, _)| cause)
+    }
+}
+
+/// A register that is computed too late for its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Awaited {
+    /// The register.
+    pub register: RegisterName,
+    /// The line that computes it.
+    pub line: u64,
+}
+
+/// How a loop went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iterations {
+    /// How often it ran.
+    pub count: u64,
+    /// The index of its first instruction in the listing.
+    pub first: usize,
+    /// The iteration that the rows show, counted from 1: the last that led to another one.
+    pub shown: u64,
+    /// When that one began.
+    pub shown_begins: Cycles,
+    /// Cycles of an iteration in the steady state, in which what is computed before an iteration is
+    /// ready after as many cycles as before an earlier one. Where the loop ends before it comes to
+    /// that, those of the iteration shown.
+    pub steady: f64,
+    /// How many iterations it takes until everything repeats itself; none where the loop ended
+    /// before.
+    pub period: Option<u64>,
+    /// All cycles of the loop by the number of its iterations, the first and the last included.
+    pub mean: f64,
+}

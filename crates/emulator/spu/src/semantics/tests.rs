@@ -1,7 +1,7 @@
 //! Examples by hand, from the definitions of the instructions.
 
-use super::shift::shuffle_bytes;
 use super::*;
+use crate::semantics::lanes::shuffle_bytes;
 
 fn check(got: Quadword, expected: [u32; 4]) {
     let hex = |words: [u32; 4]| words.map(|word| format!("{word:08X}"));

@@ -1,10 +1,10 @@
 //! The instructions of a listing through the pipeline, one after the other.
 
-use super::row::{Awaited, Iterations, Row, Timeline};
 use crate::assembly::Listed;
 use crate::assembly::bind::{Control, When};
 use crate::assembly::expression::{Section, Value};
 use crate::assembly::operand::{REGISTERS, RegisterName};
+use crate::assembly::timeline::{Awaited, Iterations, Row, Timeline};
 use crate::pipeline::{Pipeline, Ready, Single, Stall, Stalls, Timing, Word};
 use mmgp_base::units::Cycles;
 
