@@ -1,7 +1,6 @@
 //! Warnings: what a reader of a result should know.
 
-use super::Position;
-use super::wording::{shortened, suggest};
+use super::{Position, shortened, suggest};
 
 /// Something that the reader of a result should know; the result is given all the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -77,7 +77,7 @@ pub fn write_fields(header: &[&str], rows: impl Iterator<Item = Vec<String>>) ->
 /// Reads a CSV text row by row, without holding the rows.
 pub struct Reader<'a> {
     header: Header<'a>,
-    columns: Vec<Column<'a>>,
+    columns: Vec<FileColumn<'a>>,
     reader: csv::Reader<&'a [u8]>,
     record: ByteRecord,
     /// Warnings about the header.
@@ -85,7 +85,7 @@ pub struct Reader<'a> {
 }
 
 /// A column that is read.
-pub(super) struct Column<'a> {
+pub(super) struct FileColumn<'a> {
     /// Name in the file.
     name: &'a str,
     /// Place in a record; beyond the record where it is missing.
@@ -167,13 +167,13 @@ fn read_record(reader: &mut csv::Reader<&[u8]>, source: &Source, record: &mut By
 /// One row, its fields addressed by the index of their column in the list given to the reader.
 pub struct Row<'a> {
     header: &'a Header<'a>,
-    columns: &'a [Column<'a>],
+    columns: &'a [FileColumn<'a>],
     record: &'a ByteRecord,
 }
 
 impl Row<'_> {
     fn bytes(&self, column: usize) -> &[u8] {
-        let Column { index, default, .. } = self.columns[column];
+        let FileColumn { index, default, .. } = self.columns[column];
         self.record.get(index).unwrap_or(default.as_bytes())
     }
 
@@ -245,7 +245,7 @@ impl Row<'_> {
 
     /// The error for a field that is not `expected`.
     pub fn field_error(&self, column: usize, expected: &str) -> Error {
-        let Column { name, index, .. } = self.columns[column];
+        let FileColumn { name, index, .. } = self.columns[column];
         self.error(index, format!("{:?} in column {name:?}", self.text(column)), expected)
     }
 

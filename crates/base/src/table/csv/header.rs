@@ -3,7 +3,7 @@
 use csv::ByteRecord;
 
 use super::super::{BYTE_ORDER_MARK, Source};
-use super::{Column, ColumnRequest};
+use super::{ColumnRequest, FileColumn};
 use crate::error::{
     Error, Position, Result, Warning, is_in_another_unit, is_near_spelling, nearest, shortened,
 };
@@ -57,7 +57,7 @@ impl<'a> Header<'a> {
     }
 
     /// The columns that are wanted, with their places.
-    pub fn columns(&self, wanted: &[ColumnRequest<'a>]) -> Result<Vec<Column<'a>>> {
+    pub fn columns(&self, wanted: &[ColumnRequest<'a>]) -> Result<Vec<FileColumn<'a>>> {
         let find = |&ColumnRequest { name, default }: &ColumnRequest<'a>| {
             let mut places = (0..self.names.len()).filter(|&index| self.names[index] == name);
             let missing = default.is_some().then_some(self.names.len());
@@ -67,7 +67,7 @@ impl<'a> Header<'a> {
             if let Some(second) = places.next() {
                 return Err(self.error(second, format!("a second column {name:?}"), "only one"));
             }
-            Ok(Column { name, index, default: default.unwrap_or_default() })
+            Ok(FileColumn { name, index, default: default.unwrap_or_default() })
         };
         wanted.iter().map(find).collect()
     }
