@@ -215,10 +215,8 @@ pub fn request(folder: &Path, id: u64) -> Result<Option<Request>> {
         return Ok(None);
     }
     let source = Source::read(&path)?;
-    let all: Vec<Request> = serde_json::from_str(&source.text).map_err(|error| Error::Input {
-        at: source.position(0),
-        found: error.to_string(),
-        expected: "what was asked of another engine".into(),
+    let all: Vec<Request> = serde_json::from_str(&source.text).map_err(|error| {
+        source.json_error(&source.text, &error, "what was asked of another engine")
     })?;
     Ok(all.into_iter().find(|it| it.id == id))
 }

@@ -177,12 +177,9 @@ impl Parameters {
     /// expected.
     pub fn read(source: &Source) -> Result<Self> {
         if source.text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-            return Err(Error::Input {
-                at: source.position(0),
-                found: "JSON".into(),
-                expected: "a parameter file in TOML; JSON is written for other tools, and not read"
-                    .into(),
-            });
+            let expected =
+                "a parameter file in TOML; JSON is written for other tools, and not read";
+            return Err(source.error(0, "JSON", expected));
         }
         let document = Document::parse(source)?;
         let root = document.root();

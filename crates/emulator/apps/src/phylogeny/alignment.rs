@@ -53,11 +53,10 @@ impl Alignment {
     /// strict where its first line is nearer to the stated number of sites that way.
     pub fn read(source: &Source) -> Result<Self> {
         match source.text.trim_start().chars().next() {
-            None => Err(Error::Input {
-                at: source.position(source.text.len()),
-                found: "an empty file".into(),
-                expected: "an alignment in FASTA or PHYLIP format".into(),
-            }),
+            None => {
+                let expected = "an alignment in FASTA or PHYLIP format";
+                Err(source.error(source.text.len(), "an empty file", expected))
+            }
             Some('>') => formats::read_fasta(source),
             Some(_) => formats::read_phylip(source),
         }

@@ -188,11 +188,7 @@ impl Form for Plain<'_> {
     fn nodes(&self) -> Result<(Vec<Node>, Vec<Warning>)> {
         let node = |(node, (offset, text)): (u32, (usize, &str))| match successor(text) {
             Some(successor) => Ok(Node { node, successor, value: 1 }),
-            None => Err(Error::Input {
-                at: self.0.position(offset),
-                found: format!("{text:?}"),
-                expected: SUCCESSORS.into(),
-            }),
+            None => Err(self.0.error(offset, format!("{text:?}"), SUCCESSORS)),
         };
         Ok(((0..).zip(self.lines()).map(node).collect::<Result<_>>()?, Vec::new()))
     }

@@ -51,11 +51,7 @@ impl Input {
 }
 
 fn refused(source: &Source, offset: usize, word: &str, field: usize, expected: String) -> Error {
-    Error::Input {
-        at: source.position(offset),
-        found: format!("{word} as {}", NAMES[field]),
-        expected,
-    }
+    source.error(offset, format!("{word} as {}", NAMES[field]), expected)
 }
 
 /// The words of a text.
@@ -81,16 +77,10 @@ impl Numbers<'_> {
     fn number<T>(&mut self, parse: impl Fn(&str) -> Option<T>, expected: &str) -> Result<T> {
         let field = self.next;
         let Some(&(offset, word)) = self.words.get(field) else {
-            return Err(Error::Input {
-                at: self.source.position(self.source.text.len()),
-                found: format!("the end after {field} of {COUNT} numbers"),
-                expected: format!(
-                    "{} (number {} of line {})",
-                    NAMES[field],
-                    place(field).1,
-                    place(field).0
-                ),
-            });
+            let (line, number) = place(field);
+            let found = format!("the end after {field} of {COUNT} numbers");
+            let expected = format!("{} (number {number} of line {line})", NAMES[field]);
+            return Err(self.source.error(self.source.text.len(), found, expected));
         };
         self.next += 1;
         parse(word).ok_or_else(|| refused(self.source, offset, word, field, expected.into()))

@@ -83,11 +83,8 @@ fn read_header(source: &Source, line: Line<'_>) -> Result<Header> {
         _ => {
             // A line may be a whole sequence; the message shows enough of it to be recognised.
             let shown: String = line.text.trim().chars().take(40).collect();
-            Err(Error::Input {
-                at: source.position(line.offset),
-                found: format!("{shown:?}"),
-                expected: "a PHYLIP header, the numbers of taxa and of sites, or FASTA".into(),
-            })
+            let expected = "a PHYLIP header, the numbers of taxa and of sites, or FASTA";
+            Err(source.error(line.offset, format!("{shown:?}"), expected))
         }
     }
 }
