@@ -25,7 +25,7 @@ use crate::lab::transaction;
 use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::models::Parameters;
-use crate::models::published::{published, published_names};
+use crate::models::parameters::{published, published_names};
 use crate::schedulers::policy_named;
 use crate::table::{STANDARD_INPUT, Source};
 

@@ -369,7 +369,7 @@ fn can_be_drawn(panel: &Panel) -> [Vec<FitPoint>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::published::published;
+    use crate::models::parameters::published;
 
     fn parameters() -> Parameters {
         published("pbpi-qs20").expect("it is published")

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::benchmarks::{FitPoint, Scale};
 use super::scene::{Bounds, Item, text_bounds};
 use super::*;
-use crate::models::published::published;
+use crate::models::parameters::published;
 use crate::table::Source;
 use crate::table::records::{Maybe, Prediction, Validation};
 use crate::table::trace::{Span, Track};

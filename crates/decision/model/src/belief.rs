@@ -19,8 +19,6 @@
 //! what [`fit`](crate::fit) says of terms is read out of it.
 
 mod asked;
-mod bases;
-mod basis;
 mod censored;
 mod components;
 mod form;
@@ -29,13 +27,8 @@ mod mixture;
 mod mode;
 mod noise;
 mod numbers;
-mod objective;
 mod prior;
 mod scatter;
-mod together;
-mod untold;
-mod values;
-mod wild;
 mod work;
 
 use std::rc::Rc;
@@ -46,8 +39,7 @@ use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::quantile_97_5;
-use bases::Bases;
-pub use basis::Basis;
+use asked::quantity;
 use components::{Component, Data, Family};
 use form::Mean;
 pub(crate) use form::{Form, Size};
@@ -57,11 +49,12 @@ pub(crate) use mixture::as_printed;
 pub use mixture::{Joint, Marginals, Tie};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
+use mode::Bases;
+use noise::together;
+use noise::{FEWEST_FOR_ONE, WILD_VARIANCE};
+pub use numbers::Basis;
 pub(crate) use numbers::{Line, Number, Numbers, View};
-use objective::quantity;
 pub use prior::Prior;
-use together::together;
-use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 pub(crate) use work::{FASTER, Growth, Regressor, SLOWER, Work, grows};
 
 /// The standard deviation of the logarithm of a time about a model with values from files that no run
@@ -178,7 +171,7 @@ impl Posterior {
         let (mut families, mut components) = fitted(&data);
         let mut wild = Vec::new();
         while wild.len() < data.timed() / FEWEST_FOR_ONE
-            && let Some(place) = wild::wildest(&data, &components, prior.temper())
+            && let Some(place) = noise::wildest(&data, &components, prior.temper())
         {
             data.wildness[place] = WILD_VARIANCE;
             wild.push(data.mappings[place]);

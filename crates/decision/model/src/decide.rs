@@ -36,24 +36,14 @@
 //! ```
 
 pub mod best;
-mod break_even;
-#[cfg(test)]
-mod calibration;
 mod candidates;
 mod choice;
 pub mod constraints;
 mod contest;
 mod explanation;
-mod front;
-mod gain;
-mod hopeful;
-#[cfg(test)]
-mod monotonic;
 mod next;
 mod nodes;
-mod outlook;
 mod phased;
-mod regret;
 mod what_if;
 
 use crate::belief::{Marginals, Posterior};
@@ -66,18 +56,18 @@ use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
-pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
 pub use choice::{Choice, Confirmation, Within, chosen};
+pub use choice::{Point, front};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
+pub use contest::Outlook;
 pub use explanation::{Explanation, MISFIT, TermEffect, explain};
-pub use front::{Point, front};
+pub use next::Regret;
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
-pub use outlook::Outlook;
 pub use phased::{Changes, Plan, Plans, plan_phases};
-pub use regret::Regret;
+pub use what_if::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use what_if::{Scale, scaled};
 
 /// How the posterior is drawn from.

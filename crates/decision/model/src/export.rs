@@ -15,31 +15,22 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
-mod c_header;
-mod csv;
-mod json;
-mod latex;
-mod left_out;
-mod loggopsim;
-mod markdown;
 mod names;
 mod program;
-mod python;
 pub mod runs;
-mod rust;
-mod simgrid;
-mod starpu;
+mod simulators;
+mod tables;
 
-pub use c_header::c_header;
-pub use csv::csv;
-pub use json::json;
-pub use latex::latex;
-pub use loggopsim::loggopsim;
-pub use markdown::markdown;
-pub use python::python;
-pub use rust::rust;
-pub use simgrid::simgrid;
-pub use starpu::starpu;
+pub use program::c_header;
+pub use program::python;
+pub use program::rust;
+pub use simulators::loggopsim;
+pub use simulators::simgrid;
+pub use simulators::starpu;
+pub use tables::csv;
+pub use tables::json;
+pub use tables::latex;
+pub use tables::markdown;
 
 use std::str::FromStr;
 
@@ -135,4 +126,111 @@ impl FromStr for Target {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::models::parameters::{
+        Decomposition, Estimate, Interpolation, OverM, Phase, Table, Terms,
+    };
+    use crate::toy::estimate;
+
+    /// A parameter set with everything that may be there, and things that are hard to write.
+    pub(in crate::export) fn everything() -> Parameters {
+        let measured = |value, std_error, source: &str| Estimate {
+            source: Some(source.into()),
+            ..estimate(value, std_error)
+        };
+        let sum = Estimate {
+            combined_with: vec!["t_csw_s".into(), "o_col_s".into()],
+            ..Estimate::exact(7e-8)
+        };
+        let values = vec![Estimate::exact(1.0), measured(1.28, 0.01, "alpha.csv")];
+        let alpha = Table::new(vec![1, 2], values);
+        Parameters {
+            name: "PBPI \"107\", QS20".into(),
+            decomposition: Decomposition::Task { tasks: 16 },
+            apus: 16,
+            quantity: mmgp_base::quantity::Quantity::Time,
+            terms: Terms {
+                t_hpu_s: measured(1.3, 0.02, "profile.csv"),
+                t_apu_s: Estimate::exact(370.0),
+                c_apu_s: Estimate::exact(0.1 + 0.2),
+                offloads: Estimate::exact(20000.0),
+                o_offload_s: sum,
+                t_csw_s: Estimate::exact(0.0),
+                g_s: Estimate::exact(4e-5),
+                collectives: Some(Estimate::exact(100.0)),
+                alpha: OverM::Table(alpha),
+                o_col_s: OverM::Constant(Estimate::exact(1.6e-5)),
+            },
+            phases: vec![Phase {
+                name: "newview, \"left\"".into(),
+                t_hpu_s: Estimate::exact(0.5),
+                t_apu_s: Estimate::exact(370.0),
+                c_apu_s: Estimate::exact(0.25),
+                offloads: Estimate::exact(20000.0),
+                g_s: Estimate::exact(4e-5),
+                collectives: None,
+            }],
+            correlation: None,
+            refinements: None,
+            evidence: None,
+        }
+    }
+
+    /// A parameter set in which everything that may be absent is.
+    pub(in crate::export) fn bare() -> Parameters {
+        let full = everything();
+        Parameters {
+            name: "bare".into(),
+            decomposition: Decomposition::Data,
+            terms: Terms {
+                t_hpu_s: Estimate::exact(1.0),
+                o_offload_s: Estimate::exact(0.0),
+                collectives: None,
+                alpha: OverM::Constant(Estimate::exact(1.28)),
+                ..full.terms
+            },
+            phases: Vec::new(),
+            ..full
+        }
+    }
+
+    #[test]
+    fn every_target_is_found_by_its_name() {
+        for &target in Target::ALL {
+            assert_eq!(target.name().parse::<Target>().expect("a known name"), target);
+        }
+    }
+
+    #[test]
+    fn an_unknown_target_names_the_known_ones() {
+        let error = "jsn".parse::<Target>().expect_err("not a target");
+        assert_eq!(
+            error.to_string(),
+            "there is no export target \"jsn\"; did you mean \"json\"? known: json, csv, \
+             c-header, rust, python, markdown, latex, starpu, simgrid, loggopsim"
+        );
+    }
+
+    #[test]
+    fn only_json_says_how_a_table_goes_on_and_the_others_write_it_out() {
+        let mut parameters = everything();
+        let OverM::Table(alpha) = &mut parameters.terms.alpha else { panic!("a table") };
+        alpha.interpolation = Interpolation::Line;
+        // 1 + 15 times 0.28, on 16 APUs.
+        let last = parameters.terms.alpha_at(16).to_string();
+        for &target in Target::ALL {
+            let text = target.write(&parameters);
+            let knows_alpha = ![Target::Json, Target::StarPu, Target::LogGopSim].contains(&target);
+            assert_eq!(text.contains(&last), knows_alpha, "{}", target.name());
+            assert_eq!(text.contains("\"line\""), target == Target::Json, "{}", target.name());
+        }
+    }
+
+    #[test]
+    fn every_target_ends_its_last_line() {
+        for &target in Target::ALL {
+            assert!(target.write(&everything()).ends_with('\n'), "{}", target.name());
+        }
+    }
+}

@@ -37,40 +37,28 @@
 mod alpha;
 mod collective;
 mod context_switch;
-mod evidence;
 pub mod identifiability;
 mod idle;
 mod inputs;
 mod known;
-mod measurement;
 mod offload;
 pub mod online;
 mod profile;
-mod range;
-#[cfg(test)]
-mod recovery;
 pub mod refined;
 pub mod report;
-pub mod require;
 pub mod runs;
 mod sample;
-mod settings;
 pub mod shape;
-#[cfg(test)]
-mod soundness;
 pub mod summary;
-mod term;
 mod terms;
 mod threads;
-#[cfg(test)]
-mod trials;
 mod wavefront;
 
 pub use inputs::{Inputs, Measured};
+pub use inputs::{Options, Settings};
 pub use refined::Counts;
 pub use report::Report;
 pub use runs::{Reading, Runs, WarmUp};
-pub use settings::{Options, Settings};
 pub use threads::estimate_threads;
 pub use wavefront::estimate_wavefront;
 
@@ -110,7 +98,7 @@ pub struct Fitted {
 /// for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
-    range::check(inputs)?;
+    inputs::check(inputs)?;
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
@@ -127,7 +115,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     if let Some(runs) = &inputs.runs {
         check_runs(&base, runs)?;
         check_says_something(runs, &unknown, inputs)?;
-        let found = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
+        let found = known::evidence(runs, &base, &unknown, inputs.prior.as_ref());
         let terms = (&base, &unknown[..]);
         let believed = Believed::new(terms, asked_growth(settings), &found)?;
         let equation_11 = believed.equation_11();

@@ -59,16 +59,12 @@
 //! ```
 
 mod admission;
-mod beforehand;
-mod caps;
 mod explanation;
 mod learnt;
 mod mix;
-mod record;
 mod search;
 #[cfg(test)]
 mod tests;
-mod watch;
 mod window;
 
 pub use admission::{Answer, Request};
@@ -79,7 +75,7 @@ use learnt::{Learnt, Promise};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use watch::Watch;
+use window::Watch;
 use window::Window;
 
 /// What looking at other choices may cost, of the time since it began to learn.

@@ -28,20 +28,16 @@
 
 pub(crate) mod equation_11;
 pub mod file;
-pub(crate) mod host_shared;
 pub mod levels;
 pub mod observations;
 pub mod parameters;
-pub mod published;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;
 pub(crate) mod sources;
-pub(crate) mod tabulated;
 pub mod terms;
 pub mod threads;
 pub mod time_model;
-pub mod uncertainty;
 pub mod wavefront;
 
 /// The toy of CONTRIBUTING.md, compiled and tested with the tests.
@@ -50,7 +46,7 @@ pub mod wavefront;
 mod toy_model;
 
 pub use parameters::Parameters;
-pub use published::{published, published_names};
+pub use parameters::{published, published_names};
 pub use time_model::TimeModel;
 
 use refined::Refined;

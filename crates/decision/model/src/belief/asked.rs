@@ -1,14 +1,25 @@
 //! The times of mappings that are asked for, given the runs.
+//!
+//! What the values of a model have to do with the times that are believed.
+//!
+//! What is added to the logarithms of times: what if, and the objective.
+
+use std::rc::Rc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Posterior;
 use super::components::{Component, Family};
+use super::form::OfFile;
 use super::mixture::{Joint, Marginals};
 use super::scatter::LENGTH;
-use crate::models::observations::Observed;
+use super::{Posterior, Prior};
+use crate::models::observations::{Observations, Observed};
+use crate::models::time_model::TimeModel;
+use crate::objective::Objective;
 use crate::statistics::kernel;
 use mmgp_base::Mapping;
+use mmgp_base::error::Result;
+use mmgp_base::quantity::Quantity;
 
 impl Posterior {
     /// The times of some mappings, each by itself.
@@ -212,4 +223,115 @@ impl<'m> Asked<'m> {
         }
         self.mappings.iter().enumerate().filter_map(timed).collect()
     }
+}
+
+/// A value that is not known exactly, and how its error goes together with times.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ValueEffect {
+    /// Its name: `g_s`, `alpha(8)`.
+    pub name: String,
+    /// Its variance given the runs, in standard errors of its file.
+    pub variance: f64,
+    /// The covariance with the logarithm of each time.
+    pub covariances: Vec<f64>,
+}
+
+impl Posterior {
+    /// Every value of the models that files give, with the times of some mappings.
+    pub(crate) fn values(&self, mappings: &[Mapping]) -> Vec<ValueEffect> {
+        let asked = Asked::new(self, mappings);
+        let mut effects: Vec<ValueEffect> = Vec::new();
+        for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
+            let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
+            for OfFile { name, error, .. } in values {
+                let Some(weights) = error else { continue };
+                let known = effects.iter().position(|it| it.name == name);
+                let place = known.unwrap_or_else(|| {
+                    let covariances = vec![0.0; mappings.len()];
+                    effects.push(ValueEffect { name, variance: 0.0, covariances });
+                    effects.len() - 1
+                });
+                found.push((place, weights));
+            }
+            let is_of_form = |it: &&Component| self.families[it.family].mean.form == form;
+            for component in self.components.iter().filter(is_of_form) {
+                let of_times = component.given.whitened(self.conditioned(component, &asked).1);
+                for (place, weights) in &found {
+                    self.add_value(component, (&asked, &of_times), weights, &mut effects[*place]);
+                }
+            }
+        }
+        effects.retain(|effect| effect.variance > 0.0);
+        effects
+    }
+
+    /// What one component says of a value that is this sum of coefficients, beside times of which these
+    /// are the whitened covariances with the runs.
+    fn add_value(
+        &self,
+        component: &Component,
+        (asked, of_times): (&Asked<'_>, &DMatrix<f64>),
+        weights: &[f64],
+        effect: &mut ValueEffect,
+    ) {
+        let family = &self.families[component.family];
+        let mut row = DMatrix::zeros(1, family.mean.prior.len());
+        for (index, weight) in weights.iter().enumerate() {
+            row[(0, index)] = *weight;
+        }
+        let (_, slopes) = &asked.lines[component.family];
+        let mut variance = family.spread_of(&row)[(0, 0)];
+        let mut covariances = family.spread_between(&row, slopes);
+        let of_value = component.given.whitened(family.spread_with_runs(&row));
+        variance -= of_value.norm_squared();
+        covariances -= of_value.transpose() * of_times;
+        effect.variance += component.weight * variance.max(0.0);
+        for (sum, covariance) in effect.covariances.iter_mut().zip(covariances.iter()) {
+            *sum += component.weight * covariance;
+        }
+    }
+}
+
+impl Posterior {
+    /// The same where an objective is looked at: all times are multiplied by its factors, and choices are
+    /// by the least product. What was measured stays as it is.
+    #[must_use]
+    pub fn towards(self, objective: Objective) -> Self {
+        Self { objective, ..self }
+    }
+
+    /// What is minimised.
+    pub fn objective(&self) -> &Objective {
+        &self.objective
+    }
+
+    /// What if a model held in the place of another: every time changes by the ratio of both, and the
+    /// misfit stays. The runs are those of the program as it is.
+    #[must_use]
+    pub fn what_if(self, is: Rc<dyn TimeModel>, would_be: Rc<dyn TimeModel>) -> Self {
+        Self { what_if: Some((is, would_be)), ..self }
+    }
+
+    /// By how much the logarithm of a time changes by that, and by the objective.
+    pub(super) fn change(&self, mapping: Mapping) -> f64 {
+        let ratio = |(is, would_be): &(Rc<dyn TimeModel>, Rc<dyn TimeModel>)| {
+            would_be.time(mapping).0 / is.time(mapping).0
+        };
+        // A time of nothing has no ratio to another.
+        let ratio = self.what_if.as_ref().map(ratio);
+        let what_if = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0).map_or(0.0, f64::ln);
+        what_if + self.objective.offset(mapping)
+    }
+}
+
+/// What was measured, by parameters and runs alike.
+pub(super) fn quantity(prior: &Prior, further: Option<&Observations>) -> Result<Quantity> {
+    let mut known = prior.quantity.clone();
+    for observations in prior.evidence.as_ref().into_iter().chain(further) {
+        match &known {
+            Some(known) => known.check_same(&observations.quantity)?,
+            None => known = Some(observations.quantity.clone()),
+        }
+    }
+    Ok(known.unwrap_or_default())
 }

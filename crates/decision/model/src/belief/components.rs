@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::bases::{Base, Bases};
 use super::censored::as_measured;
 use super::form::{Form, Mean};
 use super::mode::{About, Tangent};
+use super::mode::{Base, Bases};
 use super::scatter::{LENGTH, Node};
 use crate::models::observations::{Bound, Observations, Observed};
 use crate::statistics::{Given, kernel};

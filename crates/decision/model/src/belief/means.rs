@@ -8,7 +8,7 @@ use super::FLAT;
 use super::form::{Flat, Form, Known, Mean, Sizes, Sum};
 use super::prior::Prior;
 use super::work::{GROWTHS, Growth, Regressor, Work, growing};
-use crate::models::host_shared::HostShared;
+use crate::models::equation_11::HostShared;
 use crate::models::observations::Observations;
 use crate::models::parameters::Decomposition;
 use crate::models::terms::Term;

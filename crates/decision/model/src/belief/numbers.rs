@@ -1,14 +1,23 @@
 //! Numbers that the coefficients of the means determine, as terms of equation 11: what is believed of
 //! them given the runs.
+//!
+//! What predictions rest on, in words and for programs.
+//!
+//! What neither files nor runs tell.
+
+use std::fmt;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Posterior;
 use super::components::{Component, Family};
 use super::form::{Form, Mean};
-use super::scatter::{self, EXACT};
+use super::means::untold_variance;
+use super::scatter::EXACT;
 use super::work::{GROWTHS, Growth, Regressor, grows};
+use super::{Posterior, Share, scatter};
+use crate::models::terms::Term;
 use crate::statistics;
+use mmgp_base::units::Percent;
 
 /// A sum of coefficients with a constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,4 +241,101 @@ fn given_runs(
     let with_runs = component.given.whitened(family.spread_with_runs(&slopes));
     covariance -= with_runs.tr_mul(&with_runs);
     (means, covariance)
+}
+
+/// The runs and the means that predictions rest on.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Basis {
+    /// Configurations that were timed.
+    pub timed: usize,
+    /// The file that they come from; empty without any.
+    pub runs: String,
+    /// Relative standard deviation of what the means are off: as the runs tell, or as it was stated.
+    pub misfit: f64,
+    /// Relative standard deviation of a single run.
+    pub noise: f64,
+    /// The means by their weights, the largest first.
+    pub means: Vec<Share>,
+}
+
+impl Posterior {
+    /// What its predictions rest on.
+    pub fn basis(&self) -> Basis {
+        let observations = self.observations();
+        Basis {
+            timed: observations.configurations.len(),
+            runs: observations.source.clone(),
+            misfit: self.misfit(),
+            noise: self.noise_variance().sqrt(),
+            means: self.shares(),
+        }
+    }
+}
+
+/// Means with less weight are not named.
+const NOTABLE: f64 = 0.05;
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let misfit = Percent(self.misfit);
+        if self.timed == 0 {
+            let mean = self.means.first().map_or("the model", |share| share.mean.as_str());
+            return write!(
+                f,
+                "No run tells how far {mean} is off: by +- {misfit}, as such models were elsewhere"
+            );
+        }
+        let named: Vec<String> = self
+            .means
+            .iter()
+            .filter(|share| share.weight >= NOTABLE)
+            .map(|share| format!("{} {:.0} %", share.mean, 100.0 * share.weight))
+            .collect();
+        let configurations = if self.timed == 1 { "configuration" } else { "configurations" };
+        write!(
+            f,
+            "From {} timed {configurations} ({}), weighing {}, which are off by some {misfit}",
+            self.timed,
+            self.runs,
+            named.join(", ")
+        )
+    }
+}
+
+/// A size of which runs tell less than this part is not known.
+const TOLD: f64 = 0.5;
+
+impl Posterior {
+    /// The terms that no file knows, and of which runs tell less than half.
+    pub fn untold(&self) -> Vec<Term> {
+        let unknown = self.unknown.iter().filter(|(_, place)| self.told(*place) < TOLD);
+        unknown.map(|(term, _)| *term).collect()
+    }
+
+    /// How much is told of the size of a term that no file knows: 1 less the part that is left of the
+    /// variance of its logarithm.
+    fn told(&self, place: usize) -> f64 {
+        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for component in &self.components {
+            let form = &self.forms[self.families[component.family].mean.form];
+            let Some(size) = form.sizes().get(place).copied() else { continue };
+            let (centre, variance) = self.coefficient(component, size.coefficient);
+            let log_size = size.log_most + centre;
+            sum += component.weight;
+            mean += component.weight * log_size;
+            square += component.weight * (variance + log_size * log_size);
+        }
+        1.0 - (square / sum - (mean / sum).powi(2)) / untold_variance()
+    }
+
+    /// Mean and variance of a coefficient in one component.
+    fn coefficient(&self, component: &Component, coefficient: usize) -> (f64, f64) {
+        let family = &self.families[component.family];
+        let (mean, variance) = family.mean.prior[coefficient];
+        let with_runs = family.slope(coefficient) * variance;
+        let pulled = with_runs.dot(component.given.pull());
+        let with_runs = component.given.whitened(with_runs);
+        (mean + pulled, (variance - with_runs.norm_squared()).max(0.0))
+    }
 }

@@ -21,7 +21,7 @@
 
 use mmgp_base::units::{BytesPerSecond, Hertz, Seconds};
 
-use super::counts::Counts;
+use super::Counts;
 
 /// What a machine's numbers are: measured on it by programs of their own, or documented; never
 /// taken from the run that is judged.

@@ -1,13 +1,12 @@
 //! Which configurations may be chosen: what the machine holds, and what the user allows.
 
-mod choices;
 mod condition;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::models::observations::Range;
-pub use choices::Choices;
+pub use condition::Choices;
 pub use condition::Condition;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};

@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use crate::belief::Prior;
     use crate::models::observations::{Observations, Observed};
+    use crate::models::sensitivity::Correlation;
     use crate::models::sensitivity::Entry;
-    use crate::models::uncertainty::Correlation;
     use crate::models::{Parameters, published};
 
     /// By a model that is hardly off.

@@ -1,9 +1,11 @@
+mod calibration;
+
 use super::*;
 use crate::belief::Prior;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::models::sensitivity::Correlation;
 use crate::models::sensitivity::Entry;
 use crate::models::time_model::Value;
-use crate::models::uncertainty::Correlation;
 use crate::models::{published, published_names};
 
 const SAMPLING: Sampling = Sampling::new(40_000, 7);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::inputs::Measured;
-use super::measurement::Measurement;
+use super::sample::Measurement;
 use super::sample::{Repetitions, repeated_once, warm_up};
 use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, knots};
 use crate::models::parameters::{Estimate, OverM, Table};

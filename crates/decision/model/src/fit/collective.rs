@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::inputs::Measured;
-use super::measurement::Measurement;
+use super::sample::Measurement;
 use super::sample::{Repetitions, repeated_once, warm_up};
 use super::shape::{
     Choice, Part, Points, Question, Scale, Selection, Shape, TermChoices, choose, correlation,

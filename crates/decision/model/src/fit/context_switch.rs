@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::inputs::Measured;
-use super::measurement::Measurement;
+use super::sample::Measurement;
 use super::sample::{Repetitions, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::Mean;

@@ -1,11 +1,21 @@
 //! What was measured, as a fit takes it.
+//!
+//! What a fit is of, and how it is done.
+//!
+//! The sizes of numbers that a fit takes.
+//!
+//! Residuals are squared, and squares of squares are added up: beyond these bounds, which no clock
+//! reaches, floating-point numbers would overflow or vanish.
 
+use super::refined::Counts;
 use super::runs::Runs;
+use super::shape::TermChoices;
 use crate::models::Parameters;
+use crate::models::parameters::Decomposition;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::quantity::Quantity;
-use mmgp_base::table::csv::{self, Record};
-use mmgp_base::table::{Source, records};
+use mmgp_base::table::csv::Record;
+use mmgp_base::table::{Source, csv, records};
 
 /// The rows of a file, with its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,4 +95,98 @@ impl Inputs {
         ];
         all.into_iter().flatten().next().map(String::as_str)
     }
+}
+
+/// What the parameters are of.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Name of the parameter set.
+    pub name: String,
+    /// How the program divides its work among host threads.
+    pub decomposition: Decomposition,
+    /// N_APU: APUs available.
+    pub apus: u32,
+    /// How to estimate.
+    pub options: Options,
+}
+
+impl Settings {
+    /// Estimated by default.
+    pub fn new(name: impl Into<String>, decomposition: Decomposition, apus: u32) -> Self {
+        Self { name: name.into(), decomposition, apus, options: Options::default() }
+    }
+
+    /// Estimated so.
+    pub fn with(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+}
+
+/// How to estimate; the default is what most data ask for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// The shapes of the terms over m, and the collective that the program calls.
+    pub terms: TermChoices,
+    /// What is counted of the program for the refined model, which is fitted beside equation 11
+    /// where this is given.
+    pub counts: Option<Counts>,
+}
+
+/// The least and the largest time \[s\] beside 0.
+const TIMES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
+
+/// Refuses times and believed values that cannot be computed with.
+///
+/// # Errors
+///
+/// [`Error::OutOfRange`], which names the file.
+pub(crate) fn check(inputs: &Inputs) -> Result<()> {
+    let Inputs { alpha, offload, context_switch, collective, profile, memory, .. } = inputs;
+    times(alpha.as_ref(), |row| vec![row.time_s])?;
+    times(offload.as_ref(), |row| vec![row.time_s])?;
+    times(context_switch.as_ref(), |row| vec![row.time_s])?;
+    times(collective.as_ref(), |row| vec![row.time_s])?;
+    times(memory.as_ref(), |row| vec![row.time_s])?;
+    times(profile.as_ref(), |row| {
+        vec![row.hpu_time_s, row.apu_parallel_time_s, row.apu_serial_time_s, row.gap_time_s]
+    })?;
+    if let Some(runs) = &inputs.runs {
+        for cell in &runs.cells {
+            check_one(cell.mean_s, || {
+                format!("(m, p) = ({}, {}) in {}", cell.m, cell.p, runs.file)
+            })?;
+        }
+    }
+    if let Some(prior) = &inputs.prior {
+        for entry in prior.terms.entries() {
+            let Some(estimate) = prior.terms.estimate(entry) else { continue };
+            let error = estimate.std_error.unwrap_or(0.0).min(f64::MAX);
+            // An error may be as small as it likes: it is never taken for less than rounding.
+            for number in [estimate.value, error.max(*TIMES.start())] {
+                check_one(number, || format!("{} of {}", prior.terms.name_of(entry), prior.name))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn times<R>(file: Option<&Measured<R>>, of_row: impl Fn(&R) -> Vec<f64>) -> Result<()> {
+    if let Some(Measured { file, rows }) = file {
+        for time in rows.iter().flat_map(&of_row) {
+            check_one(time, || file.clone())?;
+        }
+    }
+    Ok(())
+}
+
+fn check_one(number: f64, place: impl Fn() -> String) -> Result<()> {
+    if number == 0.0 || TIMES.contains(&number) {
+        return Ok(());
+    }
+    Err(Error::out_of_range(
+        "size",
+        format!("{number:e} for {}", place()),
+        format!("0, or from {:e} to {:e}", TIMES.start(), TIMES.end()),
+    ))
 }

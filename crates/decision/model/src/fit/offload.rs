@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::inputs::Measured;
-use super::measurement::Measurement;
+use super::sample::Measurement;
 use super::sample::{Repetitions, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::{Design, Mean};
@@ -297,4 +297,299 @@ impl Lines {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::fit::sample::noise::{assert_covers, relative};
+    use mmgp_base::table::records::OffloadMode;
+
+    /// Rows of (bytes, repetition, microseconds for 10 round trips).
+    fn check(rows: &[(u64, u32, f64)]) -> Result<Measurement<Estimate>> {
+        let rows = rows.iter().map(|&(bytes, repetition, time_us)| Offload {
+            bytes,
+            repetition,
+            round_trips: 10,
+            time_s: time_us * 1e-6,
+            mode: OffloadMode::PingPong,
+        });
+        offload(&Measured { file: "offload.csv".into(), rows: rows.collect() })
+    }
+
+    #[test]
+    fn the_intercept_of_an_exact_line_comes_back() {
+        // 2 us + 1 ns per byte for one round trip.
+        let result = check(&[(0, 1, 20.0), (1000, 1, 30.0), (16_000, 1, 180.0)]).unwrap();
+        approx::assert_relative_eq!(result.value.value, 2e-6, max_relative = 1e-12);
+        assert!(result.value.std_error.unwrap() < 1e-15);
+        assert_eq!((result.observations, result.warnings.len()), (3, 0));
+    }
+
+    #[test]
+    fn long_round_trips_weigh_less() {
+        // Times 1, 1, 1.5 at 0, 1, 2 bytes: of the line a + b*x, the residuals over its own square
+        // add up to 0, as do these times x. Of a line without weights, a would be 0.9167.
+        let estimate = check(&[(0, 1, 10.0), (1, 1, 10.0), (2, 1, 15.0)]).unwrap().value;
+        let a = estimate.value * 1e6;
+        let sums = |b: f64| {
+            let over_square = |x: f64, t: f64| (t - a - b * x) / (a + b * x).powi(2);
+            let all = [over_square(0.0, 1.0), over_square(1.0, 1.0), over_square(2.0, 1.5)];
+            (all.iter().sum::<f64>(), all[1] + 2.0 * all[2])
+        };
+        // The slope at which the first sum is 0, by halving; the second must be 0 there too.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if sums(middle).0 > 0.0 { low = middle } else { high = middle }
+        }
+        approx::assert_abs_diff_eq!(sums(low).1, 0.0, epsilon = 1e-9);
+        assert!(a > 0.9167 + 0.01, "{a}");
+    }
+
+    #[test]
+    fn scatter_widens_the_standard_error_by_the_formula_of_equal_weights() {
+        // Bytes 0 and 8, twice each, weights all 1/(10 us)^2: the slope is 0, s = 1 us times
+        // sqrt(4/2), x = 4, S_xx = 4 * 16 w: var = s^2 * (1/4 + 16/64) = s^2/2 = (1 us)^2.
+        let rows = [(0, 1, 90.0), (0, 2, 110.0), (8, 1, 90.0), (8, 2, 110.0)];
+        let estimate = check(&rows).unwrap().value;
+        approx::assert_relative_eq!(estimate.value, 10e-6, max_relative = 1e-12);
+        approx::assert_relative_eq!(estimate.std_error.unwrap(), 1e-6, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn one_size_gives_its_mean_and_a_doubt() {
+        let result = check(&[(64, 1, 20.0), (64, 2, 40.0)]).unwrap();
+        approx::assert_relative_eq!(result.value.value, 3e-6, max_relative = 1e-12);
+        assert!(matches!(&result.warnings[..], [Warning::Note(_)]));
+    }
+
+    #[test]
+    fn a_negative_intercept_is_held_at_zero() {
+        let result = check(&[(1000, 1, 10.0), (2000, 1, 30.0)]).unwrap();
+        assert_eq!(result.value.value, 0.0);
+        assert_eq!(result.warnings[0], Warning::AtBound { term: "o_offload_s", bound: 0.0 });
+    }
+
+    #[test]
+    fn round_trips_must_take_some_time() {
+        assert_eq!(
+            check(&[(8, 1, 0.0)]).unwrap_err().to_string(),
+            "offload.csv: a time of 0 s for round trips of 8 bytes; measure more round trips, so \
+             that the clock can see them"
+        );
+    }
+
+    #[test]
+    fn intervals_cover_the_truth_in_95_of_100_files() {
+        assert_covers(|seed| {
+            let mut noise = relative(seed);
+            let sizes = [8, 16, 32, 64, 128];
+            let all = sizes.iter().flat_map(|&bytes| (1..=4).map(move |each| (bytes, each)));
+            let row =
+                |(bytes, each)| (bytes, each, 10.0 * (0.3 + 0.03 * bytes as f64) * noise(0.02));
+            let rows: Vec<(u64, u32, f64)> = all.map(row).collect();
+            (check(&rows).unwrap().value.interval().unwrap(), 0.3e-6)
+        });
+    }
+
+    #[test]
+    fn a_slow_first_round_trip_raises_a_doubt_whatever_number_of_them_was_timed() {
+        // 1.3 us each of ten, then 1 us each of twenty.
+        let rows = [(1, 10, 13.0), (2, 20, 20.0), (3, 20, 20.2), (4, 20, 19.8)];
+        let rows = rows.map(|(repetition, round_trips, time_us)| Offload {
+            bytes: 8,
+            repetition,
+            round_trips,
+            time_s: time_us * 1e-6,
+            mode: OffloadMode::PingPong,
+        });
+        let measured = Measured { file: "offload.csv".into(), rows: rows.into() };
+        let warning = offload(&measured).unwrap().warnings[0].to_string();
+        assert!(warning.contains("the first repetition takes +30.0 %"), "{warning}");
+    }
+
+    const SIZES: [u64; 8] = [0, 256, 1024, 2048, 4096, 8192, 16_384, 32_768];
+
+    /// How many of 100 noisy files are given two lines that part after a size in this range.
+    fn changes(truth: impl Fn(f64) -> f64, after: std::ops::RangeInclusive<u64>) -> usize {
+        let file = |seed: u64| -> BySize {
+            let mut noise = relative(seed);
+            let mut times =
+                |&bytes: &u64| (0..4).map(|_| truth(bytes as f64) * noise(0.01)).collect();
+            SIZES.iter().map(|bytes| (*bytes, times(bytes))).collect()
+        };
+        let found = |&seed: &u64| {
+            let change = Lines::through(&file(seed)).change;
+            change.is_some_and(|(last, _)| after.contains(&last))
+        };
+        (1..=100).filter(found).count()
+    }
+
+    #[test]
+    fn a_change_of_protocol_is_found_where_there_is_one() {
+        let rendezvous = |bytes: f64| {
+            if bytes <= 4096.0 { 2e-6 + 1e-9 * bytes } else { 9e-6 + 0.4e-9 * bytes }
+        };
+        let found = changes(rendezvous, 4096..=4096);
+        assert!(found >= 90, "{found} of 100");
+        assert!(changes(|bytes| 2e-6 + 1e-9 * bytes, 0..=u64::MAX) <= 2);
+    }
+
+    #[test]
+    fn the_standard_error_of_a_slope_by_hand() {
+        // Weights all 1: bytes 0 and 8, twice each, 1 +- 0.1: s^2 = 0.04/2, S_xx = 4*16.
+        let times = BySize::from([(0, vec![0.9, 1.1]), (8, vec![0.9, 1.1])]);
+        let slope = Line::through(&times).slope;
+        approx::assert_abs_diff_eq!(slope.value, 0.0, epsilon = 1e-15);
+        let by_hand = (0.02_f64 / 64.0).sqrt();
+        approx::assert_relative_eq!(slope.std_error.unwrap(), by_hand, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn a_bent_line_is_as_uncertain_as_its_sizes_make_it() {
+        // Exact repetitions of 1, 2, 5 at 0, 1, 2 bytes: residuals count as three values, not 300.
+        let times: BySize =
+            [(0, 1.0), (1, 2.0), (2, 5.0)].map(|(bytes, time)| (bytes, vec![time; 100])).into();
+        let once: BySize = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
+        let (many, one) = (Line::through(&times).intercept, Line::through(&once).intercept);
+        assert_eq!((many.degrees_of_freedom, one.degrees_of_freedom), (1.0, 1.0));
+        approx::assert_relative_eq!(many.value, one.value, max_relative = 1e-12);
+        let (many, one) = (many.std_error.unwrap(), one.std_error.unwrap());
+        approx::assert_relative_eq!(many, one, max_relative = 1e-9);
+    }
+
+    /// Each of these times so many times over, at the sizes 0, 1, 2...
+    fn at_sizes(times: &[f64], repetitions: usize) -> BySize {
+        (0..).zip(times).map(|(bytes, &time)| (bytes, vec![time; repetitions])).collect()
+    }
+
+    /// A line of these numbers that leaves so many squares.
+    fn line(intercept: f64, slope: f64, squares: f64) -> Line {
+        let exactly = |value| Mean { value, std_error: None, degrees_of_freedom: 0.0, count: 0 };
+        Line { intercept: exactly(intercept), slope: exactly(slope), squares }
+    }
+
+    #[test]
+    fn a_line_misses_its_sizes_where_these_err_more_than_repetitions_by_the_f_test() {
+        // Three sizes, twice each, off by 2 at level 2: squares of 6 within, F(1, 3) = 34.116 at 1 %,
+        // so that the limit is 34.116*6/3 = 68.2.
+        let times = BySize::from([0, 1, 2].map(|bytes| (bytes, vec![7.0, 11.0])));
+        let check = |beyond: f64, expected: (Option<f64>, f64)| {
+            assert_eq!(variance(6.0 + beyond, &times, &[2.0; 3]), expected);
+        };
+        check(68.0, (Some(18.5), 4.0));
+        check(69.0, (Some(69.0), 1.0));
+    }
+
+    #[test]
+    fn two_sizes_measured_once_leave_nothing_to_judge_a_line_by() {
+        let variance =
+            |all, repetitions| variance(all, &at_sizes(&[1.0, 2.0], repetitions), &[1.0; 2]);
+        assert_eq!(variance(1.0, 1), (None, 0.0));
+        assert_eq!(variance(1.0, 2), (Some(0.5), 2.0));
+        // Residuals of 1e-12 are rounding: four squares of 1e-24.
+        assert_eq!(variance(3.9e-24, 2), (Some(0.0), 2.0));
+        assert_eq!(variance(4.1e-24, 2), (Some(2.05e-24), 2.0));
+    }
+
+    #[test]
+    fn the_two_lines_that_fit_are_found_wherever_they_part() {
+        let check = |first: u64, count: u64| {
+            let truth = |bytes: u64| {
+                let bytes_f = bytes as f64;
+                if bytes < first { 3.0 + 0.5 * bytes_f } else { 9.0 + 0.25 * bytes_f }
+            };
+            let times: Vec<f64> = (0..count).map(truth).collect();
+            let lines = Lines::two(&at_sizes(&times, 2)).unwrap();
+            let (last, above) = lines.change.unwrap();
+            assert_eq!(last, first - 1, "{count} sizes");
+            approx::assert_relative_eq!(lines.first.intercept.value, 3.0, max_relative = 1e-12);
+            approx::assert_relative_eq!(lines.first.slope.value, 0.5, max_relative = 1e-12);
+            approx::assert_relative_eq!(above.intercept.value, 9.0, max_relative = 1e-12);
+            approx::assert_relative_eq!(above.slope.value, 0.25, max_relative = 1e-12);
+        };
+        (2..=6).for_each(|first| check(first, 8));
+        check(2, 4);
+        assert_eq!(Lines::two(&at_sizes(&[1.0, 2.0, 4.0], 2)), None);
+    }
+
+    #[test]
+    fn a_size_between_two_lines_belongs_to_neither() {
+        let times = BySize::from([0, 4, 8, 9].map(|bytes| (bytes, vec![1.0])));
+        let check = |last: Option<u64>, open: &[u64]| {
+            let change = last.map(|last| (last, line(2.0, 1.0, 0.0)));
+            let lines = Lines { first: line(1.0, 0.5, 0.0), change };
+            let found = (0..=10).filter(|&bytes| lines.is_open_at(bytes, &times));
+            assert_eq!(found.collect::<Vec<u64>>(), open);
+        };
+        check(Some(4), &[5, 6, 7]);
+        check(Some(8), &[]);
+        check(Some(9), &[10]);
+        check(None, &[]);
+    }
+
+    #[test]
+    fn the_first_line_holds_up_to_its_last_size() {
+        let times =
+            |change| [0, 4, 5].map(|bytes| Lines { first: line(1.0, 0.5, 0.0), change }.at(bytes));
+        assert_eq!(times(Some((4, line(7.0, 2.0, 0.0)))), [1.0, 3.0, 17.0]);
+        assert_eq!(times(None), [1.0, 3.0, 3.5]);
+    }
+
+    #[test]
+    fn three_numbers_more_must_pass_the_f_test() {
+        // Eight times 0.9 or 1.1 leave 0.08 around 1. F(3, 3) at 0.1 % is 141.1, so two lines pass
+        // that leave less than 0.08/142.1 = 5.63e-4.
+        let check = |repetitions: usize, squares: [f64; 2], passes| {
+            let mixed: Vec<f64> = [0.9, 1.1].repeat(repetitions);
+            let times = BySize::from([(0, mixed.clone()), (8, mixed)]);
+            let change = Some((0, line(1.0, 0.0, squares[1])));
+            let two = Lines { first: line(1.0, 0.0, squares[0]), change };
+            assert_eq!(two.is_significant(&times), passes, "{squares:?}");
+            assert!(!Lines { change: None, ..two }.is_significant(&times));
+        };
+        check(2, [3.0e-4, 2.6e-4], true);
+        check(2, [3.0e-4, 2.66e-4], false);
+        check(2, [2.6e-4, 3.0e-4], true);
+        // Four times cannot tell five numbers.
+        check(1, [0.0, 0.0], false);
+    }
+
+    #[test]
+    fn as_many_times_as_numbers_cannot_tell_two_lines_from_one() {
+        let times = at_sizes(&[1.0, 2.0, 5.0, 5.0, 5.0], 1);
+        let two = Lines { first: line(1.0, 0.0, 0.0), change: Some((1, line(5.0, 0.0, 0.0))) };
+        assert!(!two.is_significant(&times));
+    }
+
+    #[test]
+    fn two_lines_are_taken_where_they_err_clearly_less_at_sizes_they_do_not_know() {
+        let check = |times: &[f64], change: Option<u64>| {
+            let found = Lines::through(&at_sizes(times, 20));
+            assert_eq!(found.change.map(|(last, _)| last), change, "{times:?}");
+        };
+        // Exactly two lines; the last of the first and the first of the last are open when left out.
+        check(&[1.0, 2.0, 3.0, 14.0, 15.0, 16.0], Some(2));
+        check(&[1.0, 2.0, 3.0, 4.0, 8.0, 8.0, 8.0, 8.0], Some(3));
+        check(&[9.0, 8.5, 8.0, 7.5, 1.0, 1.5, 2.0, 2.5], Some(3));
+        // Four judgements need six sizes.
+        check(&[1.0, 2.0, 13.0, 14.0, 15.0], None);
+        // A step of less than a thousandth is not worth a second line, however exact it is.
+        check(&[1.0, 1.0, 1.0, 1.0, 1.0009, 1.0009, 1.0009, 1.0009], None);
+        // Every other time is 20 % longer: neither one line nor two know of it.
+        check(&[1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2], None);
+    }
+
+    #[test]
+    fn a_size_weighs_by_its_times_where_two_lines_are_sought() {
+        // Three sizes of a hundred times each, that bend by 0.1, and two of one time each: a line through
+        // the last three misses these by less than a hundred times the square of 0.1/11/sqrt(6), though
+        // by more than once that.
+        let times: BySize =
+            [(0, 10.0, 100), (1, 11.0, 100), (2, 12.1, 100), (3, 30.0, 1), (4, 47.5, 1)]
+                .map(|(bytes, time, count)| (bytes, vec![time; count]))
+                .into();
+        let last = |times: &BySize| Lines::two(times).unwrap().change.unwrap().0;
+        assert_eq!(last(&times), 1);
+        let once = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
+        assert_eq!(last(&once), 2);
+    }
+}

@@ -41,7 +41,6 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
-mod seen;
 mod totals;
 
 pub use totals::{Coefficients, Line};
@@ -51,8 +50,8 @@ use crate::models::run::Row;
 use crate::statistics::weighted_median;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use seen::{OF_MEDIAN, Seen, Summary};
 use totals::Totals;
+use totals::{OF_MEDIAN, Seen, Summary};
 
 /// What is believed of runs and of values of which nothing is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -261,11 +260,11 @@ impl Online {
         let of_many = all.iter().zip(&centres).filter(|(each, _)| each.count >= ENOUGH);
         let spreads = of_many.map(|(each, &centre)| (each.spread(centre), each.count)).collect();
         let deviation = self.noise.max(OF_MEDIAN * weighted_median(spreads));
-        let relative = |each: &seen::Configuration| {
+        let relative = |each: &totals::Configuration| {
             self.std_error(each.m, each.p) / self.expected(each.m, each.p).max(f64::MIN_POSITIVE)
         };
         let before = all.iter().map(relative).fold(self.noise, f64::max);
-        let many = |(each, &centre): (&seen::Configuration, &f64)| {
+        let many = |(each, &centre): (&totals::Configuration, &f64)| {
             (each.count >= ENOUGH).then(|| each.summary(centre, deviation))
         };
         Judged { summaries: all.iter().zip(&centres).map(many).collect(), centres, before }

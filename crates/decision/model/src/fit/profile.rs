@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::inputs::Measured;
-use super::measurement::Measurement;
+use super::sample::Measurement;
 use super::sample::{Repetitions, repeated_once, warm_up};
 use crate::models::parameters::{Estimate, Phase};
 use crate::statistics::Mean;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::inputs::Measured;
-use super::measurement::stated;
 use super::runs::{Cell, Runs};
+use super::sample::stated;
 use crate::models::Parameters;
 use crate::models::parameters::Estimate;
 use crate::models::refined::{Memory, Placement, Refinements};
@@ -180,7 +180,7 @@ const STILL_GROWING: f64 = 0.02;
 mod tests {
     use super::super::known::Known;
     use super::super::terms::without_misfit;
-    use super::super::trials::{TERMS, exact_runs, feasible, truth};
+    use super::super::tests::trials::{TERMS, exact_runs, feasible, truth};
     use super::super::{Inputs, Settings};
     use super::*;
     use crate::models::parameters::Decomposition;

@@ -11,10 +11,10 @@ pub(crate) use points::{Part, Points, Scale};
 
 use nalgebra::DMatrix;
 
+use crate::models::parameters::every_m;
 use crate::models::parameters::{Estimate, Interpolation};
+use crate::models::sensitivity::Correlation;
 use crate::models::sensitivity::Entry;
-use crate::models::tabulated::every_m;
-use crate::models::uncertainty::Correlation;
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
 ///

@@ -283,7 +283,7 @@ impl fmt::Display for Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trials::{TERMS, exact_runs, feasible, fitted, measured, only, truth};
+    use super::super::tests::trials::{TERMS, exact_runs, feasible, fitted, measured, only, truth};
     use super::*;
 
     fn check(decomposition: Decomposition, slope: f64, expected: &str) {

@@ -5,7 +5,6 @@
 //! logarithm, and how they go together. So a term is never negative, its error knows how far the equation
 //! is off, and what nothing tells has an error of orders of magnitude.
 
-mod contradiction;
 mod read_outs;
 
 use nalgebra::DMatrix;
@@ -18,12 +17,12 @@ use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, Regressor, SLOWER
 use crate::models::Parameters;
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Estimate, OverM, Terms};
+use crate::models::sensitivity::Correlation;
 use crate::models::terms::{Term, ValueMut};
 use crate::models::time_model::EQUATION_11;
-use crate::models::uncertainty::Correlation;
-pub use contradiction::Contradiction;
-use contradiction::contradictions;
 use mmgp_base::error::Result;
+pub use read_outs::Contradiction;
+use read_outs::contradictions;
 use read_outs::{Of, ReadOut, ReadOuts};
 
 /// The terms, and what else is believed of them.

@@ -1,9 +1,13 @@
+mod recovery;
+mod soundness;
+pub(super) mod trials;
+
 use super::shape::TermChoices;
-use super::trials::*;
 use super::*;
 use crate::models::parameters::OverM;
 use mmgp_base::Mapping;
 use mmgp_base::table::records::Profile;
+use trials::*;
 
 const DATA: Decomposition = Decomposition::Data;
 const TASK: Decomposition = Decomposition::Task { tasks: 16 };

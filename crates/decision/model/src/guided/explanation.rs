@@ -58,7 +58,7 @@ pub(super) fn explain(guide: &Guide) -> Explanation {
 }
 
 fn tried(learnt: &Learnt) -> Vec<Tried> {
-    let of = |record: &super::record::Record| {
+    let of = |record: &super::window::Record| {
         let promise = learnt.promise(record.mapping)?;
         Some(Tried {
             mapping: record.mapping,

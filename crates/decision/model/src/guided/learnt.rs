@@ -8,10 +8,10 @@
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
 
-use super::beforehand;
-use super::caps::Caps;
 use super::mix::{Expected, Mix};
-use super::record::Record;
+use super::search::Caps;
+use super::search::online_beforehand;
+use super::window::Record;
 use super::window::{Sample, Window};
 use crate::fit::online::Online;
 use crate::statistics::{Given, kernel};
@@ -171,7 +171,7 @@ impl Learnt {
         self.mix.add(&window.by_function);
         if self.online.is_none() {
             let first = (window.burst.mean, window.offload.mean, window.relative_deviation());
-            self.online = beforehand::online(mapping, first, self.contexts, self.apus);
+            self.online = online_beforehand(mapping, first, self.contexts, self.apus);
             self.beforehand.clone_from(&self.online);
         }
         if self.mix.has_several() {
@@ -203,7 +203,7 @@ impl Learnt {
             |record: &Record| record.restated.map_or((0.0, 0.0), |it| (it.burst_s, it.offload_s));
         let (burst_s, offload_s) = mean(first);
         let usual = (burst_s, offload_s, first.deviation);
-        self.online = beforehand::online(first.mapping, usual, self.contexts, self.apus);
+        self.online = online_beforehand(first.mapping, usual, self.contexts, self.apus);
         let Some(online) = &mut self.online else { return };
         for record in &self.records {
             let (burst_s, offload_s) = mean(record);

@@ -18,7 +18,7 @@
 //! the times of a function is a change of the workload. With one function there is one mix, and what
 //! was measured stands as it is.
 
-use super::record::Record;
+use super::window::Record;
 use super::window::{BATCH, FUNCTIONS, OfFunction, Sample};
 
 /// Standard deviation of what a choice makes of one function beyond what it makes of all, relative.

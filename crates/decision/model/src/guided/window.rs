@@ -1,6 +1,19 @@
 //! What is measured while one choice holds: off-loads by time, by function and by APUs.
+//!
+//! What was measured under one choice.
+//!
+//! Whether the workload is still the one that was learnt.
+//!
+//! Each quantity has a reference, the mean of all windows so far; of every further window the
+//! distance from it in standard errors, z, enters two cumulative sums (E. S. Page, Biometrika 41, 1954):
+//! `S+ <- max(0, S+ + z - 1)` and `S- <- max(0, S- - z - 1)`. Beyond 10 the workload has changed.
+//! With normal errors it did not happen by chance in 3,000 series of 2,000 windows. An error is taken to
+//! be [`SLACK`] at least, which lets drifts of that size go by, and no less than windows have scattered
+//! so far: a program with a rhythm longer than a window scatters more than its off-loads tell.
 
 use super::admission::Process;
+use super::mix::{Expected, Functions, Restated};
+use mmgp_base::Mapping;
 
 /// Mean and scatter of numbers that come one by one.
 ///
@@ -177,5 +190,198 @@ impl Window {
     /// Time of an off-load in the stream of all of them: the inverse of the throughput \[s\].
     pub fn time_s(&self, now: f64) -> f64 {
         (now - self.begun_at) / f64::from(self.completions.max(1))
+    }
+}
+
+/// The least relative error of a round: its ends fall anywhere into the rhythm of the processes. And
+/// of any number of rounds.
+const OF_A_ROUND: f64 = 0.05;
+const LEAST_ERROR: f64 = 0.002;
+/// Windows from which a record counts as many as these at most, so that it follows slow drifts.
+const MOST_OFFLOADS: f64 = 4096.0;
+/// A window that differs from earlier ones by so many standard errors, and by so much, is of
+/// another workload.
+const OTHER: (f64, f64) = (6.0, 0.15);
+
+/// What was measured under one choice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    pub mapping: Mapping,
+    /// How many processes were alive: more than went, if some were held.
+    pub alive: u32,
+    /// What its windows are worth.
+    pub offloads: f64,
+    /// Of an off-load in the stream of all, with the mix of all windows \[s\].
+    pub time_s: f64,
+    /// The same over a cycle, which is a burst and an off-load: 1/m where nothing is waited for.
+    pub per_cycle: f64,
+    /// Mean host burst \[s\].
+    pub burst_s: f64,
+    /// Standard deviation of one cycle, relative.
+    pub deviation: f64,
+    pub by_function: Functions,
+    /// Host time after off-loads of each function.
+    pub bursts: Functions,
+    /// The most APUs that each function had, or has from now on.
+    pub caps: [u32; FUNCTIONS],
+    /// Where there are several functions.
+    pub restated: Option<Restated>,
+}
+
+impl Record {
+    /// Standard error of its time, relative.
+    pub fn relative_error(&self) -> f64 {
+        let of_ends = OF_A_ROUND * f64::from(self.mapping.m()) / self.offloads;
+        let of_work = self.restated.map_or(self.deviation / self.offloads.sqrt(), |it| it.error);
+        of_work.hypot(of_ends.max(LEAST_ERROR))
+    }
+
+    /// Whether it has seen each function of a window, and what follows it on the host: of others it says
+    /// nothing.
+    fn has_seen(&self, window: &Window) -> bool {
+        let seen = self.by_function.iter().zip(&self.bursts);
+        seen.zip(&window.by_function).all(|((offload, burst), of_window)| {
+            of_window.offload.count == 0.0 || (offload.count > 0.0 && burst.count > 0.0)
+        })
+    }
+
+    /// Whether the time of a window contradicts it.
+    pub fn is_contradicted(&self, window: &Window, time_s: f64) -> bool {
+        if !self.has_seen(window) {
+            return false;
+        }
+        let expected = self.expects(window);
+        let distance = (time_s / (self.time_s * expected.of_time)).ln().abs();
+        // Either may have begun and ended anywhere in a round.
+        let m = f64::from(self.mapping.m());
+        let ends = (m / self.offloads).hypot(m / f64::from(window.completions)) / 2.0;
+        let of_window = window.relative_error().max(expected.error);
+        let error = of_window.hypot(self.relative_error()).hypot(ends);
+        distance > OTHER.0 * error && distance > OTHER.1
+    }
+
+    /// What is expected of a window with the mix that it has.
+    pub fn expects(&self, window: &Window) -> Expected {
+        let of = |restated: &Restated| restated.expects(&window.by_function);
+        self.restated.as_ref().map_or(Expected::SAME, of)
+    }
+
+    /// A further window of the same choice.
+    pub fn add(&mut self, new: &Self) {
+        let part = new.offloads / (self.offloads + new.offloads);
+        let mean = |value: &mut f64, new: f64| *value += part * (new - *value);
+        mean(&mut self.time_s, new.time_s);
+        mean(&mut self.per_cycle, new.per_cycle);
+        mean(&mut self.burst_s, new.burst_s);
+        mean(&mut self.deviation, new.deviation);
+        let all = self.by_function.iter_mut().chain(&mut self.bursts);
+        for (sample, new) in all.zip(new.by_function.iter().chain(&new.bursts)) {
+            sample.merge(new, 1.0);
+            *sample = sample.of_at_most(MOST_OFFLOADS);
+        }
+        self.offloads = (self.offloads + new.offloads).min(MOST_OFFLOADS);
+        self.alive = new.alive;
+        self.caps = new.caps;
+    }
+}
+
+/// Windows before the first that is judged.
+const REFERENCE: f64 = 6.0;
+/// What z must exceed to count.
+const ALLOWANCE: f64 = 1.0;
+/// The sum at which the workload has changed.
+const LIMIT: f64 = 10.0;
+/// A shift of a window's mean by less than this, relative, is no change of the workload.
+const SLACK: f64 = 0.02;
+
+/// A window that lies farther from the reference does not count for how much windows scatter.
+const USUAL: f64 = 3.0;
+
+/// The cumulative sums of one quantity.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    reference: Sample,
+    /// Windows that were not far from it.
+    usual: Sample,
+    above: f64,
+    below: f64,
+}
+
+impl Watched {
+    pub const NEW: Self =
+        Self { reference: Sample::EMPTY, usual: Sample::EMPTY, above: 0.0, below: 0.0 };
+
+    /// Takes in the mean of a window with its relative standard error; whether all has changed.
+    pub fn has_changed(&mut self, mean: f64, relative_error: f64) -> bool {
+        if self.reference.count < REFERENCE {
+            self.reference.add(mean);
+            self.usual.add(mean);
+            return false;
+        }
+        let expected = self.reference.mean;
+        // The reference has an error, too, that of several windows.
+        let error = relative_error.hypot(relative_error / self.reference.count.sqrt());
+        let error = error.max(SLACK).max(self.usual.relative_deviation()) * expected;
+        if error <= 0.0 {
+            return false;
+        }
+        let z = (mean - expected) / error;
+        self.above = (self.above + z - ALLOWANCE).max(0.0);
+        self.below = (self.below - z - ALLOWANCE).max(0.0);
+        self.reference.add(mean);
+        if z.abs() < USUAL {
+            self.usual.add(mean);
+        }
+        self.above.max(self.below) > LIMIT
+    }
+}
+
+/// Host burst, off-load and throughput under one choice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    burst: Watched,
+    offload: Watched,
+    time: Watched,
+}
+
+impl Watch {
+    pub const NEW: Self = Self { burst: Watched::NEW, offload: Watched::NEW, time: Watched::NEW };
+
+    /// Takes in a window in which each off-load took `time_s` in the stream of all, by what is expected of
+    /// its mix: a change of mix is none of the workload.
+    pub fn sees_change(&mut self, window: &Window, expected: Expected, time_s: f64) -> bool {
+        let Window { burst, offload, .. } = window;
+        let of_burst =
+            self.burst.has_changed(burst.mean / expected.of_burst, burst.relative_error());
+        let of_offload = self.offload.has_changed(
+            offload.mean / expected.of_offload,
+            offload.relative_error().max(expected.error),
+        );
+        let of_time = self
+            .time
+            .has_changed(time_s / expected.of_time, window.relative_error().max(expected.error));
+        of_burst || of_offload || of_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shift_of_a_tenth_is_seen_within_a_few_windows_and_none_is_never_seen() {
+        let windows_until_seen = |shift: f64| {
+            let mut watched = Watched::NEW;
+            for _ in 0..6 {
+                assert!(!watched.has_changed(1.0, 0.01));
+            }
+            (1..1000).find(|_| watched.has_changed(1.0 + shift, 0.01))
+        };
+        // The reference moves along: z - 1 = 4, 3.22, 2.66, 2.23.
+        assert_eq!(windows_until_seen(0.1), Some(4));
+        // 4, 3.35, 2.85, as the error is relative to a reference that falls.
+        assert_eq!(windows_until_seen(-0.1), Some(3));
+        // z = 1, which the allowance takes away.
+        assert_eq!(windows_until_seen(0.019), None);
     }
 }

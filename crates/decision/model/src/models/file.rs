@@ -92,8 +92,8 @@ use serde::Deserialize;
 use super::observations::{Before, Evidence, Observations, Observed};
 use super::parameters::{Decomposition, Estimate, Interpolation, Parameters, Phase, Terms};
 use super::refined::Refinements;
+use super::sensitivity::Correlation;
 use super::terms::{Per, Term, Value};
-use super::uncertainty::Correlation;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::quantity::Quantity;
@@ -101,7 +101,6 @@ use mmgp_base::table::Source;
 use mmgp_base::table::toml::{Document, Table};
 use mmgp_base::units::Seconds;
 use term::NonNegative;
-pub(super) use term::{TermForm, slowdown};
 
 /// The versions of the format that this module reads: 2 has `[runs]`, `[before_runs]` and tables with
 /// an `interpolation`. Each file is written in the first that holds it.
@@ -204,6 +203,7 @@ impl Parameters {
             let expected = "the unit of what was measured, as \"ns/day\"";
             return Err(root.error("objective", "no unit", expected));
         }
+        check_slowdowns(&root.table("terms")?, &file.terms)?;
         check_phases(&root, &file.terms, &file.phases)?;
         let mut parameters = Self {
             name: file.name,
@@ -242,6 +242,13 @@ impl Parameters {
     fn needs_schema_2(&self) -> bool {
         let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
         self.evidence.is_some() || !self.quantity.is_time() || !self.terms.values().all(is_held)
+    }
+}
+
+fn check_slowdowns(table: &Table<'_>, terms: &Terms) -> Result<()> {
+    match terms.alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
+        true => Err(table.error("alpha", "0 for \"terms.alpha\"", "a slowdown above 0")),
+        false => Ok(()),
     }
 }
 
@@ -368,6 +375,7 @@ const ROUNDING: f64 = 1e-6;
 
 impl BeforeRuns {
     fn of(self, table: &Table<'_>) -> Result<Before> {
+        check_slowdowns(&table.table("terms")?, &self.terms)?;
         let term = |name: &String| {
             Term::named(name).ok_or_else(|| {
                 let known: Vec<&str> = Term::all().map(Term::name).collect();

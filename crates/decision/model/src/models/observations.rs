@@ -2,8 +2,8 @@
 //! and the scatter of repetitions over all of them.
 
 use super::parameters::Terms;
+use super::sensitivity::Correlation;
 use super::terms::Term;
-use super::uncertainty::Correlation;
 use mmgp_base::Mapping;
 use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;

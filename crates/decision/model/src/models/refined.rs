@@ -26,7 +26,6 @@
 //! `f*(alpha_m*T_HPU + N*(T_CSW + p*g))` as in equation 11, or what the closed network of
 //! `host` makes of it.
 
-mod host;
 mod model;
 
 use std::num::NonZeroU32;
@@ -310,11 +309,315 @@ impl Parameters {
             host_queueing_s: 0.0,
         };
         match refinements.hardware_contexts {
-            Some(contexts) => host::with_contexts(self, refined, m, contexts),
+            Some(contexts) => model::with_contexts(self, refined, m, contexts),
             None => refined,
         }
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::super::parameters::{Decomposition, OverM};
+    use super::super::sensitivity::Correlation;
+    use super::super::sensitivity::Entry;
+    use super::super::time_model::TimeModel;
+    use super::*;
+    use crate::toy;
+
+    fn parameters(decomposition: Decomposition, refinements: Refinements) -> Parameters {
+        Parameters { refinements: Some(refinements), ..toy::parameters(decomposition) }
+    }
+
+    const DATA: Decomposition = Decomposition::Data;
+    const TASK: Decomposition = Decomposition::Task { tasks: 6 };
+
+    #[test]
+    fn without_refined_terms_it_is_equation_11_bit_by_bit() {
+        for decomposition in [DATA, TASK] {
+            let mut parameters = parameters(decomposition, Refinements::default());
+            for (m, p) in [(1, 1), (3, 5), (7, 2), (16, 1)] {
+                assert_eq!(
+                    parameters.refined_time(Mapping::of(m, p)),
+                    parameters.time(Mapping::of(m, p))
+                );
+                parameters.refinements = None;
+                assert_eq!(
+                    parameters.refined_time(Mapping::of(m, p)),
+                    parameters.time(Mapping::of(m, p))
+                );
+                parameters.refinements = Some(Refinements::default());
+            }
+        }
+    }
+
+    fn iterations(count: u32) -> Refinements {
+        Refinements { iterations: Some(count), ..Refinements::default() }
+    }
+
+    /// Two memories that deliver 10 bytes a second each.
+    fn memory(demand: f64, placement: Placement) -> Refinements {
+        let memory = Memory {
+            demand_bytes_per_s: Estimate::exact(demand),
+            bandwidth_bytes_per_s: Estimate::exact(10.0),
+            memories: 2,
+            placement,
+        };
+        Refinements { memory: Some(memory), ..Refinements::default() }
+    }
+
+    /// By how much the refined time exceeds equation 11.
+    fn check_excess(
+        decomposition: Decomposition,
+        refinements: Refinements,
+        (m, p): (u32, u32),
+        expected: f64,
+    ) {
+        let parameters = parameters(decomposition, refinements);
+        let excess =
+            parameters.refined_time(Mapping::of(m, p)).0 - parameters.time(Mapping::of(m, p)).0;
+        approx::assert_abs_diff_eq!(excess, expected, epsilon = 1e-13);
+    }
+
+    #[test]
+    fn the_slowest_apu_runs_a_whole_number_of_iterations() {
+        // 32 s in 10 iterations on 4 APUs: 3 on the slowest, 9.6 s instead of 8.
+        check_excess(DATA, iterations(10), (2, 2), 1.6);
+        check_excess(DATA, iterations(12), (2, 2), 0.0);
+        // One iteration keeps one APU busy and the others idle: 32 s instead of 2.
+        check_excess(DATA, iterations(1), (4, 4), 30.0);
+        // Two of six tasks one after the other, 32/3 s, each over 4 APUs: 3.2 s instead of 8/3.
+        check_excess(TASK, iterations(10), (4, 4), 3.2 - 8.0 / 3.0);
+    }
+
+    #[test]
+    fn memory_binds_where_its_apus_ask_for_more_than_it_has() {
+        // Of three processes two share a memory: four APUs ask for 12 of 10 bytes a second.
+        check_excess(DATA, memory(3.0, Placement::ByProcess), (3, 2), 32.0 / 6.0 * 0.2);
+        // Dealt by APU, three are on each memory and ask for 9.
+        check_excess(DATA, memory(3.0, Placement::ByApu), (3, 2), 0.0);
+        check_excess(DATA, memory(2.5, Placement::ByProcess), (2, 4), 0.0);
+        // A third of the tasks' 32 s over 3 APUs, six of them on a memory: 18 of 10.
+        check_excess(TASK, memory(3.0, Placement::ByProcess), (4, 3), 32.0 / 9.0 * 0.8);
+    }
+
+    #[test]
+    fn an_apu_that_waits_for_memory_does_not_also_wait_for_the_slowest() {
+        // Even shares are 32/6 s; the slowest has 1.2 of that, memory takes 1.6.
+        let both = Refinements { iterations: Some(10), ..memory(4.0, Placement::ByProcess) };
+        let breakdown = parameters(DATA, both).refined_breakdown(Mapping::of(3, 2));
+        approx::assert_relative_eq!(breakdown.uneven_division_s, 32.0 / 6.0 * 0.2, epsilon = 1e-13);
+        approx::assert_relative_eq!(
+            breakdown.memory_contention_s,
+            32.0 / 6.0 * 0.4,
+            epsilon = 1e-13
+        );
+    }
+
+    #[test]
+    fn the_ends_of_an_off_load_wait_for_those_of_other_apus() {
+        // 0.51 s on the memory, of which 0.5 s pass until the next APU starts.
+        let exposed = Some(Estimate::exact(0.51));
+        let alone = Refinements { exposed_transfer_s: exposed.clone(), ..Refinements::default() };
+        // 8 off-loads; (3, 2) has one further APU of the thread, or three further on the memory.
+        check_excess(DATA, alone.clone(), (3, 2), 0.08);
+        check_excess(DATA, alone.clone(), (16, 1), 0.0);
+        let short = Some(Estimate::exact(0.49));
+        let short = Refinements { exposed_transfer_s: short, ..Refinements::default() };
+        check_excess(DATA, short, (1, 16), 0.0);
+        let of_memory =
+            Refinements { exposed_transfer_s: exposed, ..memory(0.0, Placement::ByProcess) };
+        check_excess(DATA, of_memory, (3, 2), 0.24);
+        check_excess(TASK, alone, (3, 2), 0.08 / 3.0);
+    }
+
+    #[test]
+    fn work_grows_with_every_further_apu() {
+        let growth = Some(Estimate::exact(0.5));
+        let growth = Refinements { work_growth_s: growth, ..Refinements::default() };
+        check_excess(DATA, growth.clone(), (3, 1), 0.0);
+        check_excess(DATA, growth.clone(), (1, 4), 1.5);
+        check_excess(TASK, growth, (4, 4), 0.5);
+    }
+
+    /// Host code alone, so that all threads always are at the host.
+    fn busy_host(contexts: u32) -> Parameters {
+        let contexts = Some(contexts);
+        let refinements = Refinements { hardware_contexts: contexts, ..Refinements::default() };
+        let mut parameters = parameters(DATA, refinements);
+        let terms = &mut parameters.terms;
+        for term in [&mut terms.t_apu_s, &mut terms.c_apu_s, &mut terms.o_offload_s] {
+            *term = Estimate::exact(0.0);
+        }
+        terms.o_col_s = OverM::Constant(Estimate::exact(0.0));
+        parameters
+    }
+
+    #[test]
+    fn a_host_that_is_always_busy_is_equation_11_without_switches_up_to_its_contexts() {
+        for (m, p) in [(1, 1), (2, 3), (4, 2)] {
+            let parameters = busy_host(4);
+            let found = parameters.refined_breakdown(Mapping::of(m, p));
+            let switches = parameters.breakdown(Mapping::of(m, p)).context_switch_s;
+            let expected = parameters.time(Mapping::of(m, p)).0 - switches;
+            approx::assert_relative_eq!(found.total().0, expected, max_relative = 1e-14);
+            assert_eq!((found.host_queueing_s, found.terms.context_switch_s), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn threads_beyond_the_contexts_take_turns_and_switch() {
+        // Each of 6 threads computes 1.25*2 + 8*(0.25 + 2*0.5) s, two at a time.
+        let found = busy_host(2).refined_breakdown(Mapping::of(6, 2));
+        approx::assert_relative_eq!(found.total().0, 12.5 * 3.0, max_relative = 1e-14);
+        approx::assert_relative_eq!(found.host_queueing_s, 25.0, max_relative = 1e-14);
+        approx::assert_relative_eq!(found.terms.hpu_s, 2.5, max_relative = 1e-14);
+        assert_eq!(found.terms.context_switch_s, 2.0);
+    }
+
+    #[test]
+    fn a_thread_that_computes_little_is_seldom_disturbed() {
+        let contexts = Refinements { hardware_contexts: Some(4), ..Refinements::default() };
+        let mut parameters = parameters(DATA, contexts);
+        parameters.terms.t_apu_s = Estimate::exact(1e6);
+        parameters.terms.t_csw_s = Estimate::exact(0.0);
+        let found = parameters.refined_breakdown(Mapping::of(4, 1));
+        approx::assert_relative_eq!(found.terms.hpu_s, 2.0, max_relative = 1e-3);
+        // No host code, no off-loads: nothing to wait for.
+        parameters.terms.t_hpu_s = Estimate::exact(0.0);
+        parameters.terms.offloads = Estimate::exact(0.0);
+        let time = parameters.time(Mapping::of(4, 1));
+        approx::assert_relative_eq!(
+            parameters.refined_time(Mapping::of(4, 1)).0,
+            time.0,
+            max_relative = 1e-15
+        );
+    }
+
+    #[test]
+    fn each_term_can_be_turned_off_by_its_name() {
+        let number = || Some(Estimate::exact(0.5));
+        let all = Refinements {
+            iterations: Some(10),
+            hardware_contexts: Some(2),
+            exposed_transfer_s: number(),
+            work_growth_s: number(),
+            ..memory(4.0, Placement::ByProcess)
+        };
+        assert_eq!(all.names(), Refinements::NAMES);
+        let mut rest = all;
+        for (index, name) in Refinements::NAMES.into_iter().enumerate() {
+            rest = rest.without(name).unwrap();
+            assert_eq!(rest.names(), Refinements::NAMES[index + 1..]);
+        }
+        assert_eq!(rest, Refinements::default());
+        assert_eq!(
+            rest.without("memorys").unwrap_err().to_string(),
+            "there is no refined term \"memorys\"; did you mean \"memory\"? known: iterations, \
+             hardware_contexts, exposed_transfer_s, memory, work_growth_s"
+        );
+    }
+
+    /// Everything on.
+    fn refined() -> Parameters {
+        let mut all = memory(4.0, Placement::ByProcess);
+        all.iterations = Some(100);
+        all.hardware_contexts = Some(2);
+        all.exposed_transfer_s = Some(Estimate::exact(0.75));
+        all.work_growth_s = Some(Estimate { std_error: Some(0.25), ..Estimate::exact(0.5) });
+        parameters(DATA, all)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_equation_11_where_nothing_is_refined() {
+        let parameters = parameters(DATA, Refinements::default());
+        let found = parameters.refined_gradient(Mapping::of(3, 4));
+        for (entry, slope) in parameters.gradient(Mapping::of(3, 4)) {
+            let (_, found) = found.iter().find(|(known, _)| *known == entry).unwrap();
+            // Rounding of a time of 30 s over a step of 1e-5 of the smallest value, 0.0625.
+            approx::assert_relative_eq!(*found, slope, max_relative = 1e-8, epsilon = 1e-8);
+        }
+    }
+
+    #[test]
+    fn the_gradient_of_the_network_does_not_hang_on_the_step() {
+        let parameters = refined();
+        for (entry, slope) in parameters.refined_gradient(Mapping::of(5, 3)) {
+            let value = parameters.terms.estimate(entry).unwrap().value;
+            let at = |factor: f64| {
+                let mut moved = parameters.clone();
+                moved.terms.estimate_mut(entry).unwrap().value = value * factor;
+                moved.refined_time(Mapping::of(5, 3)).0
+            };
+            // Four points: an error of fourth order in a step of 1/100.
+            let wide =
+                (8.0 * (at(1.01) - at(0.99)) - (at(1.02) - at(0.98))) / (0.12 * value.max(1e-9));
+            approx::assert_relative_eq!(slope, wide, max_relative = 1e-6, epsilon = 1e-8);
+        }
+    }
+
+    #[test]
+    fn the_model_answers_to_terms_and_refined_terms_that_are_measured() {
+        let mut parameters = refined();
+        parameters.refinements.as_mut().unwrap().hardware_contexts = None;
+        let model = Refined::of(&parameters).unwrap();
+        let values = model.values();
+        let slopes = TimeModel::gradient(&model, Mapping::of(2, 4));
+        let slope = |name: &str| {
+            let place = values.iter().position(|value| value.name == name).unwrap();
+            slopes.iter().find(|(known, _)| *known == place).unwrap().1
+        };
+        // C_APU once, and what 3 further APUs add.
+        approx::assert_relative_eq!(slope("work_growth_s"), 3.0, max_relative = 1e-8);
+        let of_terms = parameters.refined_gradient(Mapping::of(2, 4));
+        let (_, expected) = of_terms.iter().find(|(entry, _)| entry.term() == "c_apu_s").unwrap();
+        assert_eq!(slope("c_apu_s"), *expected);
+        assert_eq!(values.last().unwrap().std_error, Some(0.25));
+        let sum: f64 = model.parts(Mapping::of(5, 3)).iter().map(|part| part.time.0).sum();
+        approx::assert_relative_eq!(sum, model.time(Mapping::of(5, 3)).0, max_relative = 1e-14);
+        let none = Parameters { refinements: None, ..parameters };
+        assert!(Refined::of(&none).is_none());
+    }
+
+    #[test]
+    fn the_refined_model_names_what_has_no_standard_error_and_what_goes_together() {
+        let mut parameters = refined();
+        for entry in parameters.terms.entries() {
+            parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.125);
+        }
+        let entries = vec![Entry::HpuTime, Entry::Gap];
+        let matrix = vec![1.0, -0.5, -0.5, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        let model = Refined::of(&parameters).unwrap();
+        assert_eq!((model.name(), model.apus()), ("refined", 16));
+        // T_HPU is the first value, T_APU the second, the gap the seventh.
+        assert_eq!(
+            [(0, 6), (0, 1), (1, 1)].map(|(a, b)| model.correlation(a, b)),
+            [-0.5, 0.0, 1.0]
+        );
+        // That of work growth is known.
+        let terms =
+            vec!["exposed_transfer_s", "memory_demand_bytes_per_s", "memory_bandwidth_bytes_per_s"];
+        assert_eq!(model.warnings(1..=4), [Warning::NoStandardError { terms }]);
+    }
+
+    #[test]
+    fn the_fullest_memory_serves_the_apus_that_its_placement_deals_to_it() {
+        let fullest =
+            |placement, m, p| memory(1.0, placement).memory.unwrap().apus_of_the_fullest(m, p);
+        // Two memories, of which one has the odd process, or the odd APU.
+        let by_process = [(3, 2), (4, 4), (5, 3)].map(|(m, p)| fullest(Placement::ByProcess, m, p));
+        assert_eq!(by_process, [4, 8, 9]);
+        let by_apu = [(3, 2), (4, 4), (5, 3)].map(|(m, p)| fullest(Placement::ByApu, m, p));
+        assert_eq!(by_apu, [3, 8, 8]);
+    }
+
+    #[test]
+    fn refined_terms_that_are_on_are_named_where_equation_11_leaves_them_out() {
+        let warning = |refinements| parameters(DATA, refinements).refined_left_out();
+        assert_eq!(
+            warning(iterations(10)),
+            Some(Warning::RefinedLeftOut { terms: vec!["iterations"] })
+        );
+        assert_eq!(warning(Refinements::default()), None);
+    }
+}

@@ -3,8 +3,8 @@
 //! *Sources* of error are the values that have a standard error above 0, correlated as the model
 //! says.
 
+use super::sensitivity::StandardError;
 use super::time_model::{TimeModel, Value};
-use super::uncertainty::StandardError;
 use crate::statistics::quantile_97_5;
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
@@ -185,8 +185,8 @@ mod tests {
     use crate::models::Parameters;
     use crate::models::parameters::{Estimate, OverM, Table};
     use crate::models::published;
+    use crate::models::sensitivity::Correlation;
     use crate::models::sensitivity::Entry;
-    use crate::models::uncertainty::Correlation;
 
     fn uncertain() -> Parameters {
         let mut parameters = published("pbpi-qs20").unwrap();

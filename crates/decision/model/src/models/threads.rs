@@ -45,8 +45,6 @@
 //! assert!((time(1) - 125_000.0 / 6.0 * 220e-9).abs() < 1e-9);
 //! ```
 
-mod formula;
-mod load;
 mod terms;
 
 use crate::models::parameters::Estimate;
@@ -54,7 +52,7 @@ use crate::models::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-pub use formula::Formula;
+pub use terms::Formula;
 pub use terms::{OverP, ThreadTerms};
 
 /// Its name.
@@ -137,7 +135,7 @@ impl SoftwareThreads {
         let squares: f64 = stretches.iter().map(|it| it * it).sum();
         let loads = match self.division {
             Division::Even => vec![1.0; active as usize],
-            Division::Random => load::ordered(active, mean * mean / squares),
+            Division::Random => terms::ordered(active, mean * mean / squares),
         };
         // From the end of one accelerator to that of the next, those that are left share memory.
         let node = mean / own;

@@ -6,8 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
 use crate::models::published;
+use crate::models::sensitivity::Correlation;
 use crate::models::sensitivity::Entry;
-use crate::models::uncertainty::Correlation;
 use crate::toy::{self, estimate};
 
 /// Two tables, some of whose entries are certain, and collectives of their own count.

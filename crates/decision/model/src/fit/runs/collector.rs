@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steadiness::Steadiness;
-use super::times::{Bin, Moments, Times, ln_1p};
-use super::wild::{Left, Usual};
+use super::steadiness::{Left, Usual};
+use super::{Bin, Moments, Times, ln_1p};
 use super::{Cell, Runs, WarmUp};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;

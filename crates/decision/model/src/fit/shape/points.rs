@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::models::uncertainty::StandardError;
+use crate::models::sensitivity::StandardError;
 
 /// What a term is measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::observations::{Before, Observations};
 use super::super::parameters::{Estimate, Parameters, Phase, Terms};
+use super::super::sensitivity::Correlation;
 use super::super::terms::{Term, Value};
-use super::super::uncertainty::Correlation;
 use super::SCHEMAS;
 
 impl Serialize for Parameters {

@@ -1,9 +1,9 @@
 //! A term as a parameter file has it: a number, a table with `value`, or a table over m in either of its two
 //! forms.
 
+use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
-use serde::{Deserialize, de};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use super::super::parameters::{Estimate, Interpolation, OverM, Table};
 
 /// A finite number of 0 or more.
 #[derive(Clone, Copy)]
-pub(in crate::models) struct NonNegative(f64);
+pub(super) struct NonNegative(f64);
 
 impl From<NonNegative> for f64 {
     fn from(size: NonNegative) -> Self {
@@ -74,7 +74,7 @@ impl TryFrom<Column<u32>> for ThreadCounts {
 /// A table of a term.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::models) struct EstimateTable {
+struct EstimateTable {
     m: Option<ThreadCounts>,
     value: Column<NonNegative>,
     std_error: Option<Column<NonNegative>>,
@@ -113,7 +113,7 @@ impl EstimateTable {
 }
 
 /// A term in any of its forms.
-pub(in crate::models) enum TermForm {
+enum TermForm {
     Number(NonNegative),
     Table(EstimateTable),
     Rows(Vec<EstimateTable>),
@@ -193,13 +193,14 @@ impl TryFrom<TermForm> for OverM {
     }
 }
 
-/// A term over m that is nowhere 0.
-pub(in crate::models) fn slowdown<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<OverM, D::Error> {
-    let term = OverM::deserialize(deserializer)?;
-    match term.estimates().iter().any(|estimate| estimate.value == 0.0) {
-        true => Err(de::Error::custom("0, expected a slowdown above 0")),
-        false => Ok(term),
+impl<'de> Deserialize<'de> for Estimate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        TermForm::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for OverM {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        TermForm::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
     }
 }

@@ -3,9 +3,9 @@
 use super::super::observations::{Before, Evidence, Observed};
 use super::super::parameters::{Decomposition, Estimate, Parameters, Terms};
 use super::super::refined::Refinements;
+use super::super::sensitivity::Correlation;
 use super::super::sensitivity::Entry;
 use super::super::terms::{Per, Term, Value};
-use super::super::uncertainty::Correlation;
 use super::SCHEMAS;
 use mmgp_base::quantity::Direction;
 

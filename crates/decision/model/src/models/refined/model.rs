@@ -1,12 +1,36 @@
 //! The refined model as a [`TimeModel`]: the values of equation 11, then the refined terms that are
 //! measured and not counted.
+//!
+//! The host as a closed queueing network: m threads that compute on H hardware contexts, then wait
+//! for their APUs, then compute again.
+//!
+//! A thread *thinks* while it is off-loaded (APU time, signals, collectives) and asks for *service*
+//! from the host in between (its share of T_HPU, starting its APUs, the context switch). With n
+//! threads at the host, `k = min(n, H)` compute, each as slow as k busy contexts make it:
+//!
+//! ```text
+//! rate(n) = k / (alpha_k*T_HPU/N + T_CSW + p*g)         completions a second
+//! pi(n)   = pi(n-1) * (m - n + 1)/think / rate(n)       balance of arrivals and completions
+//! cycle   = m / sum of pi(n)*rate(n)                    time of one off-load and its host code
+//! ```
+//!
+//! This is the machine-repairman model with state-dependent rates (Palm 1947; chapter 3 of
+//! Kleinrock, Queueing Systems I, 1975). It is exact for exponential bursts in order of arrival and,
+//! where the contexts are shared among all threads that are ready, for bursts of any distribution
+//! (Baskett, Chandy, Muntz, Palacios, J. ACM 22, 1975); think times may have any distribution in
+//! both. It takes threads for independent: those that meet at a collective after every off-load
+//! come to the host together and wait longer.
+//!
+//! alpha is not counted twice: where think is 0 and m at most H, all threads compute always and the
+//! host's time is `alpha_m*T_HPU + N*p*g` as in equation 11; the more they think, the less often
+//! contexts disturb each other, and alpha's weight falls.
 
 use std::ops::RangeInclusive;
 
-use super::super::parameters::{Estimate, Parameters};
-use super::super::sensitivity::Entry;
-use super::super::time_model::{Part, REFINED, TimeModel, Value};
-use super::Refinements;
+use super::{RefinedBreakdown, Refinements};
+use crate::models::parameters::{Estimate, Parameters};
+use crate::models::sensitivity::Entry;
+use crate::models::time_model::{Part, REFINED, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 use mmgp_base::units::Seconds;
@@ -140,9 +164,81 @@ fn difference(estimate: &Estimate, time: &mut dyn FnMut(f64) -> Option<f64>) -> 
     Some((time(value + step)? - time(below)?) / (value + step - below))
 }
 
+/// How a thread's time at the host is spent, for each visit \[s\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Visit {
+    /// Computing, slowed by other contexts.
+    pub computing: f64,
+    /// Waiting for a context.
+    pub waiting: f64,
+}
+
+/// Bursts that only get weights beyond this are scaled down, with all weights before them.
+const LARGE: f64 = 1e200;
+
+/// A visit of one of m threads, where `burst(k)` is how long one takes while k contexts compute and
+/// `think` how long a thread is away between two visits \[s\]. Bursts must be above 0.
+pub(super) fn visit(m: u32, contexts: u32, think: f64, burst: impl Fn(u32) -> f64) -> Visit {
+    let (mut rate, mut computing, mut waiting) = (0.0, 0.0, 0.0);
+    // From the state with all at the host downwards, so that no division is by a think time of 0.
+    let mut weight = 1.0;
+    for n in (1..=m).rev() {
+        let busy = n.min(contexts);
+        let rate_here = f64::from(busy) / burst(busy);
+        rate += weight * rate_here;
+        computing += weight * f64::from(busy);
+        waiting += weight * f64::from(n - busy);
+        weight *= think * rate_here / f64::from(m - n + 1);
+        if weight > LARGE {
+            for sum in [&mut rate, &mut computing, &mut waiting, &mut weight] {
+                *sum /= LARGE;
+            }
+        }
+    }
+    // By Little's law: threads in a place are the rate of visits times the time spent there.
+    Visit { computing: computing / rate, waiting: waiting / rate }
+}
+
+/// The breakdown with the host's part replaced by what the network says.
+pub(super) fn with_contexts(
+    parameters: &Parameters,
+    mut refined: RefinedBreakdown,
+    m: u32,
+    contexts: u32,
+) -> RefinedBreakdown {
+    let RefinedBreakdown { terms, .. } = refined;
+    let fraction = parameters.share(m, 1).fraction;
+    // Only ratios of the times matter, so the totals stand for the average off-load.
+    let think = terms.apu_s
+        + refined.uneven_division_s
+        + refined.memory_contention_s
+        + refined.exposed_transfer_s
+        + refined.work_growth_s
+        + terms.apu_serial_s
+        + terms.offload_s
+        + terms.collective_s;
+    let switches = if m > contexts { terms.context_switch_s } else { 0.0 };
+    let alone = fraction * parameters.terms.t_hpu_s.value;
+    let steady = switches + terms.gap_s;
+    refined.terms.context_switch_s = switches;
+    refined.terms.hpu_s = 0.0;
+    if alone + steady > 0.0 {
+        let burst = |busy| parameters.terms.alpha_at(busy) * alone + steady;
+        let Visit { computing, waiting } = visit(m, contexts, think, burst);
+        refined.terms.hpu_s = (computing - steady).max(0.0);
+        refined.host_queueing_s = waiting;
+    }
+    refined
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::super::parameters::{Decomposition, Estimate, OverM};
+    use super::super::super::run::Breakdown;
     use super::*;
+    use nalgebra::{DMatrix, DVector};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     #[test]
     fn a_slope_is_a_central_difference_and_at_zero_one_of_a_standard_error() {
@@ -158,5 +254,160 @@ mod tests {
         // From 1 to 1.5^2 over half.
         check(0.0, Some(0.5), 2.5);
         check(0.0, None, 0.0);
+    }
+
+    /// 1, 1.5, 1.75... seconds while 1, 2, 3... contexts compute.
+    fn burst(busy: u32) -> f64 {
+        2.0 - 0.5f64.powi(busy as i32 - 1)
+    }
+
+    /// The cycle from the balance of all 2^m states, each of which says for each thread whether it is
+    /// at the host.
+    fn cycle_by_enumeration(m: u32, contexts: u32, think: f64) -> f64 {
+        let states = 1usize << m;
+        let total = |state: usize| {
+            let busy = state.count_ones().min(contexts);
+            if busy == 0 { 0.0 } else { f64::from(busy) / burst(busy) }
+        };
+        let mut balance = DMatrix::zeros(states, states);
+        for state in 0..states {
+            for thread in 0..m {
+                let other = state ^ (1 << thread);
+                let is_at_host = state & (1 << thread) != 0;
+                let rate = if is_at_host {
+                    total(state) / f64::from(state.count_ones())
+                } else {
+                    1.0 / think
+                };
+                balance[(other, state)] += rate;
+                balance[(state, state)] -= rate;
+            }
+        }
+        balance.row_mut(0).fill(1.0);
+        let mut one = DVector::zeros(states);
+        one[0] = 1.0;
+        let probability = balance.lu().solve(&one).unwrap();
+        let visits: f64 = (0..states).map(|state| probability[state] * total(state)).sum();
+        f64::from(m) / visits
+    }
+
+    #[test]
+    fn the_cycle_is_that_of_all_states_of_a_small_network() {
+        for (m, contexts, think) in
+            [(1, 1, 2.0), (2, 1, 0.5), (3, 2, 4.0), (4, 2, 1.0), (5, 3, 10.0), (4, 8, 0.25)]
+        {
+            let found = visit(m, contexts, think, burst);
+            let cycle = think + found.computing + found.waiting;
+            let expected = cycle_by_enumeration(m, contexts, think);
+            approx::assert_relative_eq!(cycle, expected, max_relative = 1e-12);
+        }
+    }
+
+    #[test]
+    fn one_context_is_the_machine_repairman_by_hand() {
+        // Two threads, burst 1, think 1: weights 1, 2, 2 for 0, 1, 2 at the host; 4/5 visits a
+        // second, so a cycle of 2.5, of which half a second is spent waiting.
+        let found = visit(2, 1, 1.0, burst);
+        approx::assert_relative_eq!(found.computing, 1.0, max_relative = 1e-15);
+        approx::assert_relative_eq!(found.waiting, 0.5, max_relative = 1e-15);
+    }
+
+    #[test]
+    fn weights_of_many_threads_do_not_overflow() {
+        // Nearly all threads always think: nobody waits, and nobody is disturbed.
+        let found = visit(100_000, 200_000, 1e12, burst);
+        approx::assert_relative_eq!(found.computing, 1.0, max_relative = 1e-6);
+        assert_eq!(found.waiting, 0.0);
+        // And where none does, all wait for the others.
+        let found = visit(100_000, 2, 1e-9, burst);
+        approx::assert_relative_eq!(found.waiting, 0.75 * 1e5, max_relative = 1e-4);
+    }
+
+    /// Mean time at the host and its standard error, from threads that think for a time uniform
+    /// between 0 and twice `think` and share the contexts in bursts that are all of the same length.
+    fn simulated(m: usize, contexts: u32, think: f64, seed: u64) -> (f64, f64) {
+        const BATCHES: usize = 50;
+        const VISITS: usize = 4000;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut thought = || 2.0 * think * random.random::<f64>();
+        // For each thread the time until it arrives, or the work left and the time since it did.
+        let mut thinking: Vec<Option<f64>> = (0..m).map(|_| Some(thought())).collect();
+        let mut at_host = vec![(0.0, 0.0); m];
+        let mut means = Vec::new();
+        for _ in 0..BATCHES {
+            let (mut sum, mut visits) = (0.0, 0);
+            while visits < VISITS {
+                let present = thinking.iter().filter(|it| it.is_none()).count() as u32;
+                let busy = present.min(contexts);
+                let speed = if busy == 0 {
+                    0.0
+                } else {
+                    f64::from(busy) / burst(busy) / f64::from(present)
+                };
+                let until =
+                    |thread: usize| thinking[thread].unwrap_or_else(|| at_host[thread].0 / speed);
+                let next = (0..m).min_by(|&a, &b| until(a).total_cmp(&until(b))).unwrap();
+                let step = until(next);
+                for thread in 0..m {
+                    match &mut thinking[thread] {
+                        Some(left) => *left -= step,
+                        None => {
+                            at_host[thread].0 -= step * speed;
+                            at_host[thread].1 += step;
+                        }
+                    }
+                }
+                if thinking[next].is_some() {
+                    (thinking[next], at_host[next]) = (None, (1.0, 0.0));
+                } else {
+                    thinking[next] = Some(thought());
+                    sum += at_host[next].1;
+                    visits += 1;
+                }
+            }
+            means.push(sum / VISITS as f64);
+        }
+        let mean = means.iter().sum::<f64>() / BATCHES as f64;
+        let squares: f64 = means.iter().map(|each| (each - mean).powi(2)).sum();
+        (mean, (squares / (BATCHES * (BATCHES - 1)) as f64).sqrt())
+    }
+
+    #[test]
+    fn bursts_of_equal_length_on_shared_contexts_take_as_long() {
+        for (m, contexts, think, seed) in [(6, 2, 4.0, 1), (4, 4, 1.0, 2)] {
+            let found = visit(m, contexts, think, burst);
+            let (mean, error) = simulated(m as usize, contexts, think, seed);
+            let deviation = (found.computing + found.waiting - mean) / error;
+            assert!(deviation.abs() < 4.0, "{found:?}, simulated {mean} +- {error}");
+            assert!(error < 0.01 * mean);
+        }
+    }
+
+    #[test]
+    fn whatever_a_thread_is_away_for_leaves_the_host_to_others() {
+        let mut parameters = crate::toy::parameters(Decomposition::Data);
+        parameters.terms.alpha = OverM::Constant(Estimate::exact(1.0));
+        let terms = Breakdown {
+            hpu_s: 2.0,
+            apu_s: 1.0,
+            apu_serial_s: 2.0,
+            offload_s: 4.0,
+            context_switch_s: 0.75,
+            collective_s: 8.0,
+            gap_s: 0.25,
+        };
+        let refined = RefinedBreakdown {
+            terms,
+            uneven_division_s: 16.0,
+            memory_contention_s: 32.0,
+            exposed_transfer_s: 64.0,
+            work_growth_s: 128.0,
+            host_queueing_s: 0.0,
+        };
+        // Two threads on one context: T_HPU 2, a switch and a gap make bursts of 3 s, the others 255 s
+        // away. One finds the other there for b/(b + z) of a burst.
+        let found = with_contexts(&parameters, refined, 2, 1);
+        approx::assert_relative_eq!(found.host_queueing_s, 9.0 / 258.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(found.terms.hpu_s, 2.0, max_relative = 1e-12);
     }
 }

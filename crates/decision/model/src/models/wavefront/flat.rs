@@ -1,10 +1,11 @@
 //! All accelerators as ranks of one grid.
+//!
+//! Nodes that off-load their blocks to accelerators.
 
 use std::ops::RangeInclusive;
 
-use super::choice::{Choice, Problem};
 use super::period::usage;
-use super::terms::{CELL, WavefrontTerms};
+use super::{CELL, Choice, Line, Problem, WavefrontTerms};
 use crate::models::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
@@ -111,5 +112,136 @@ impl TimeModel for Flat {
             Part { name: "W (S + F)", time: sum(blocks) },
             Part { name: "messages", time: sum(messages) },
         ]
+    }
+}
+
+/// An iteration of a wavefront in the accelerator model: m nodes are its ranks, and each has its blocks swept
+/// by qx x qy accelerators, an inner wavefront that is filled anew in every outer step:
+///
+/// ```text
+/// W_node = tau_in + [(qx - 1) + (qy - 1) + B_in] (w_in + c_in) + tau_out
+/// ```
+///
+/// with `tau = latency + surface/bandwidth` for the faces that go to the accelerators and come back. T is
+/// that of [`Flat`] over nodes, with `W_node` and the messages between nodes.
+#[derive(Debug, Clone)]
+pub struct TwoLevel {
+    outer: Flat,
+    inner: Inner,
+    nodes: Mapping,
+    choice: Choice,
+}
+
+/// What happens within a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inner {
+    /// Accelerators along x and y: qx, qy.
+    pub accelerators: [u32; 2],
+    /// Inner blocks of a node's block: `B_in`.
+    pub blocks: u32,
+    /// Of an inner block with its message: `w_in + c_in`. Its latency counts once a block, and its rate by
+    /// cells and angles of it.
+    pub block: Line,
+    /// Faces from and to the accelerators.
+    pub transfer: Transfer,
+}
+
+/// What a face takes on its way between a node and its accelerators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transfer {
+    /// Towards the accelerators, by bytes.
+    pub to: Line,
+    /// Back, by bytes.
+    pub back: Line,
+}
+
+impl TwoLevel {
+    /// One choice over nodes: its px and py count nodes, and its tiling has one rank a node. Of `terms` the
+    /// messages count alone.
+    pub fn new(terms: &WavefrontTerms, inner: Inner, (problem, choice): (Problem, Choice)) -> Self {
+        let mut outer = WavefrontTerms { links: terms.links.clone(), ..WavefrontTerms::nothing() };
+        outer.block_s.value = inner.node_block(&problem, &choice);
+        let [x, y] = inner.accelerators;
+        let nodes = Mapping::of(choice.px * choice.py, (x * y).max(1));
+        Self { outer: Flat::new(outer, problem, vec![choice]), inner, nodes, choice }
+    }
+
+    /// The time of a node's block.
+    pub fn node_block(&self) -> Seconds {
+        Seconds(self.inner.node_block(self.outer.problem(), &self.choice))
+    }
+}
+
+impl Inner {
+    /// `W_node` \[s\].
+    fn node_block(&self, problem: &Problem, choice: &Choice) -> f64 {
+        let (times, inner) = (self.counts(problem, choice), self.lines());
+        times.into_iter().zip(inner).map(|(count, line)| count * line).sum()
+    }
+
+    /// Latency and rate of a block, of a face to the accelerators, and of one back.
+    fn lines(&self) -> [f64; 6] {
+        let Transfer { to, back } = &self.transfer;
+        let values = |line: &Line| [line.latency_s.value, line.byte_s.value];
+        let [block, to, back] = [&self.block, to, back].map(values);
+        [block[0], block[1], to[0], to[1], back[0], back[1]]
+    }
+
+    /// How often each of them enters.
+    fn counts(&self, problem: &Problem, choice: &Choice) -> [f64; 6] {
+        let [qx, qy] = self.accelerators;
+        let turns = f64::from(qx.max(1) - 1 + qy.max(1) - 1 + self.blocks);
+        let (it, jt) = (problem.it.div_ceil(choice.px), problem.jt.div_ceil(choice.py));
+        let planes = f64::from(choice.planes * choice.angles);
+        let updates = f64::from(it * jt) * planes / f64::from(qx * qy * self.blocks);
+        // Both faces of the block.
+        let surface = 8.0 * f64::from(it + jt) * planes;
+        [turns, turns * updates, 1.0, surface, 1.0, surface]
+    }
+}
+
+impl TimeModel for TwoLevel {
+    fn name(&self) -> &str {
+        "wavefront-two-level"
+    }
+
+    fn apus(&self) -> u32 {
+        self.nodes.m() * self.nodes.p()
+    }
+
+    /// Of m nodes with p accelerators each; of others than those of the choice, for ever.
+    fn time(&self, mapping: Mapping) -> Seconds {
+        if mapping == self.nodes {
+            self.outer.time_of(&self.choice)
+        } else {
+            Seconds(f64::INFINITY)
+        }
+    }
+
+    fn values(&self) -> Vec<Value> {
+        let Transfer { to, back } = &self.inner.transfer;
+        let named = [("inner", &self.inner.block), ("to", to), ("back", back)];
+        let inner = named.into_iter().flat_map(|(name, line)| {
+            [
+                Value::new(format!("{name}_s"), &line.latency_s),
+                Value::new(format!("{name}_unit_s"), &line.byte_s),
+            ]
+        });
+        self.outer.values().into_iter().chain(inner).collect()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        if mapping != self.nodes {
+            return Vec::new();
+        }
+        let mut outer = self.outer.gradient_of(&self.choice);
+        // `W_node` stands in the place of a block's own time, which is no value of this model.
+        let blocks = std::mem::take(&mut outer[0]);
+        outer[1] = 0.0;
+        outer[2] = 0.0;
+        let inner = self.inner.counts(self.outer.problem(), &self.choice);
+        let inner = inner.into_iter().map(|count| blocks * count);
+        let all = outer.into_iter().chain(inner).enumerate();
+        all.filter(|&(_, slope)| slope != 0.0).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! How often each term enters the time of an iteration.
 
-use super::choice::{Choice, Problem};
-use super::terms::{BLOCK, CELL, LINE, WavefrontTerms, place_of};
+use super::{BLOCK, CELL, LINE, WavefrontTerms, place_of};
+use super::{Choice, Problem};
 
 /// The ways of a message, by their places.
 const EARLY: usize = 0;

@@ -4,8 +4,8 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::runs::{Cell, Runs};
-use super::{Fitted, Inputs, Measured, Settings, fit};
+use super::super::runs::{Cell, Runs};
+use super::super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp_base::Mapping;

@@ -5,10 +5,10 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::refined::Traffic;
-use super::shape::{Selection, Shape, TermChoices};
+use super::super::refined::Traffic;
+use super::super::shape::{Selection, Shape, TermChoices};
+use super::super::{Counts, Fitted, Inputs, Measured, Options, Runs, Settings, fit};
 use super::trials::measured;
-use super::{Counts, Fitted, Inputs, Measured, Options, Runs, Settings, fit};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use crate::models::refined::Placement;
