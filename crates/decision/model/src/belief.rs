@@ -81,7 +81,8 @@ pub const FLAT: &str = "flat";
 /// Components whose weight is below this part of the largest are left out.
 const FAINT: f64 = 1e-3;
 
-/// At the middle noise those below this part are not gone on with: another noise may raise them.
+/// Part of the largest weight below which components are left out at the middle noise; another noise may
+/// raise them.
 const FAINT_AT_FIRST: f64 = 1e-5;
 
 /// Evidence counts by this power where runs alone speak: without, intervals cover 1 % less.
@@ -112,7 +113,7 @@ pub struct Posterior {
     /// The terms that no file knows, each with the place of its regressor.
     unknown: Vec<(Term, usize)>,
     models: Vec<Rc<dyn TimeModel>>,
-    /// Those whose single run nothing explains.
+    /// Mappings whose single run nothing explains.
     wild: Vec<Mapping>,
     /// What if the second model held where the first does: every time changes by their ratio.
     what_if: Option<(Rc<dyn TimeModel>, Rc<dyn TimeModel>)>,
@@ -125,20 +126,20 @@ pub struct Posterior {
 pub struct Share {
     /// The mean's name.
     pub mean: String,
-    /// Its weight; all weights add up to 1.
+    /// Weight of the mean; all weights add up to 1.
     pub weight: f64,
 }
 
 impl Posterior {
-    /// Of parameters, and the runs that they were fitted with.
+    /// Posterior of parameters and the runs that they were fitted with.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Errors of [`Self::new`].
     pub fn of(parameters: &Parameters) -> Result<Self> {
         Self::new(&Prior::of(parameters), None)
     }
 
-    /// Of a model as it stands, without runs.
+    /// Posterior of a model as it stands, without runs.
     pub fn of_model(model: impl TimeModel + 'static) -> Self {
         let posterior = Self::new(&Prior::of_model(Rc::new(model)), None);
         posterior.expect("invariant: there is a model")
@@ -279,7 +280,7 @@ impl Posterior {
         self.has_files
     }
 
-    /// By how many standard deviations above the expected logarithm choices are made.
+    /// Number of standard deviations above the expected logarithm at which choices are made.
     fn kappa(&self) -> f64 {
         if self.has_files { CAUTION_OF_FILES } else { CAUTION_OF_RUNS }
     }
@@ -288,7 +289,7 @@ impl Posterior {
         self.components.iter().map(|component| component.weight * of(component)).sum()
     }
 
-    /// By how much variances of the components are widened: with few configurations the sizes and the
+    /// Factor by which variances of the components are widened: with few configurations the sizes and the
     /// means are less known than their weights say. Found from coverage. What files say is not less known
     /// for that.
     fn widening(&self) -> f64 {

@@ -56,7 +56,7 @@ impl Sizes {
         self.0.iter().find(|(known, _)| known == name).map(|&(_, size)| size)
     }
 
-    /// All of them.
+    /// Names and sizes, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, size)| (name.as_str(), *size))
     }
@@ -85,7 +85,7 @@ pub struct Counts {
     pub sizes: Sizes,
     /// Instructions of its even pipe, as those of all that follows in its kernels.
     pub even: f64,
-    /// Of its odd pipe.
+    /// Instructions of its odd pipe.
     pub odd: f64,
     /// Double-precision instructions among those of the even pipe.
     pub double_precision: f64,
@@ -95,13 +95,13 @@ pub struct Counts {
     pub outside: f64,
     /// Cycles in which it waited for its DMA.
     pub waited: f64,
-    /// All cycles in which it was at work, stalls of its pipeline among them.
+    /// Cycles in which it was at work, stalls of its pipeline among them.
     pub busy: f64,
     /// Conditional branches.
     pub branches: f64,
-    /// Those that were taken.
+    /// Conditional branches that were taken.
     pub taken: f64,
-    /// Those that were hinted.
+    /// Conditional branches that were hinted.
     pub hinted: f64,
     /// Branches of any kind that paid the penalty.
     pub wrong: f64,
@@ -111,7 +111,7 @@ pub struct Counts {
     pub lists: f64,
     /// DMA requests: transfers and elements of lists.
     pub requests: f64,
-    /// Those of them that go to other accelerators and not to memory.
+    /// DMA requests that go to other accelerators and not to memory.
     pub other_requests: f64,
     /// Bytes that they move.
     pub bytes: f64,
@@ -163,11 +163,11 @@ impl Counts {
 
 /// A count that can grow with the sizes of a run.
 pub struct Quantity {
-    /// Its name in files.
+    /// Name in files.
     pub name: &'static str,
     /// What it is, for people.
     pub meaning: &'static str,
-    /// Which part of the triplet it belongs to.
+    /// Part of the triplet that it belongs to.
     pub of: Triplet,
     /// The count of a run.
     pub count: fn(&Counts) -> f64,
@@ -185,7 +185,7 @@ pub enum Triplet {
 }
 
 impl Triplet {
-    /// As the paper writes it.
+    /// Name as the paper writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Computation => "T_C",
@@ -204,7 +204,7 @@ const fn quantity(
     Quantity { name, meaning, of, count }
 }
 
-/// All of them, in the order in which they are printed.
+/// Counts that can grow, in the order in which they are printed.
 pub const QUANTITIES: [Quantity; 18] = [
     quantity("host_cycles", "cycles of host code", Triplet::Computation, |it| it.host),
     quantity("signalling", "host cycles of words to and from SPEs", Triplet::Computation, |it| {
@@ -249,12 +249,12 @@ struct Factor {
 /// Powers and logarithms of the first size, that of the input.
 const OF_INPUT: [(i32, bool); 6] =
     [(0, false), (0, true), (1, false), (1, true), (2, false), (3, false)];
-/// Of the number of processors.
+/// Powers and logarithms of the number of processors.
 const OF_PROCESSORS: [(i32, bool); 4] = [(0, false), (-1, false), (1, false), (0, true)];
-/// Of other sizes, as of a buffer.
+/// Powers and logarithms of other sizes, as of a buffer.
 const OF_OTHERS: [(i32, bool); 4] = [(0, false), (-1, false), (1, false), (-2, false)];
 
-/// More factors than in n^2/(p b^2) are in no form.
+/// Most factors of a form, as in n^2/(p b^2).
 const MOST_FACTORS: usize = 3;
 
 impl Form {
@@ -297,8 +297,8 @@ impl Form {
         self.0.iter().map(of).sum()
     }
 
-    /// Its value at these sizes; none where one of its sizes is not among them, or where it is not
-    /// finite there.
+    /// Value at these sizes; none where one of its sizes is not among them, or where it is not finite
+    /// there.
     pub fn at(&self, sizes: &Sizes) -> Option<f64> {
         let mut value = 1.0;
         for Factor { size, power, logarithm } in &self.0 {

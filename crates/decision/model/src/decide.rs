@@ -85,7 +85,7 @@ impl Sampling {
     /// Draws that give probabilities to a per cent.
     pub const USUAL_DRAWS: u32 = 4_000;
 
-    /// So many draws, at least 1, from a seed.
+    /// Draws so many times, at least once, from a seed.
     pub const fn new(draws: u32, seed: u64) -> Self {
         Self { draws, seed }
     }
@@ -95,8 +95,8 @@ impl Sampling {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// In the order of [`Marginals::order`]: the first is the choice, unless fewer cores come within
-    /// what may be given up for them.
+    /// Configurations in the order of [`Marginals::order`]: the first is the choice, unless fewer cores
+    /// come within what may be given up for them.
     pub configurations: Vec<Configuration>,
     /// What to run, what it may cost, and what to run before relying on it.
     pub choice: Choice,
@@ -113,7 +113,7 @@ pub struct Ranking {
 pub struct Configuration {
     /// Place in the ranking, from 1.
     pub rank: u32,
-    /// Which it is.
+    /// Mapping of the configuration.
     pub mapping: Mapping,
     /// Predicted time of the run, whatever the objective is: the exponential of the expected logarithm,
     /// near the median; of rates, the time of one unit of work.
@@ -223,11 +223,11 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     Ok(Ranking { configurations, choice, expected_least: contest.expected_best(), warnings })
 }
 
-/// One configuration, with its place among the others, and the warnings that concern it.
+/// Predicts one configuration, with its place among the others, and the warnings that concern it.
 ///
 /// # Errors
 ///
-/// As [`rank`].
+/// Errors of [`rank`].
 pub fn predict_one(
     posterior: &Posterior,
     mapping: Mapping,
@@ -253,7 +253,7 @@ struct Row {
 }
 
 impl Row {
-    /// Of what the times are multiplied by.
+    /// Row of the mapping with that index, whose times are multiplied by a factor.
     fn of(marginals: &Marginals, index: usize, factor: f64) -> Self {
         let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
         Self { time: marginals.time(index) / factor, low, high }

@@ -91,8 +91,8 @@ const LEAST_WINDOW: u32 = 32;
 /// [`LONGEST`] times its least length.
 const PRECISE: f64 = 0.02;
 const LONGEST: u32 = 2;
-/// And until it has seen every function that takes a tenth of the time in each process, or is so many
-/// times as long.
+/// Factor of its least length up to which a window waits until it has seen every function that takes a
+/// tenth of the time in each process.
 const UNTIL_WHOLE: u32 = 4;
 /// Cycles of the others for which a process computes on the host before it counts as one that rests.
 const RESTING: f64 = 8.0;
@@ -113,7 +113,7 @@ pub struct Guide {
     /// Counts the choices, so that an off-load is known by the one that it began under.
     choices: u64,
     window: Window,
-    /// Of the choice that it stands for.
+    /// Watch over the choice that it stands for.
     watch: (Mapping, Watch),
     is_settled: bool,
     /// The best of what was tried, when the choice was made.
@@ -127,7 +127,7 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// For a machine with so many APUs and host contexts (hardware threads that run processes).
+    /// Guide for a machine with so many APUs and host contexts (hardware threads that run processes).
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where either is 0 or more than [`MOST`].
@@ -235,7 +235,7 @@ impl Guide {
         self.choice
     }
 
-    /// After how many off-loads nothing promised more for the first time.
+    /// Off-loads after which nothing promised more for the first time.
     pub fn settled_after(&self) -> Option<u64> {
         self.settled_after
     }
@@ -354,7 +354,7 @@ impl Guide {
         self.watch.1.sees_change(&self.window, expected, time_s)
     }
 
-    /// Nothing is known of the workload but that it is another one.
+    /// Forgets the workload: all that is known is that it is another one.
     fn learn_anew(&mut self, now: f64) {
         self.learnt.forget();
         self.watch = (self.choice, Watch::NEW);

@@ -164,7 +164,7 @@ impl Objective {
         }
     }
 
-    /// Its unit; `None` of an expression.
+    /// Unit; `None` of an expression.
     pub fn unit(&self) -> Option<&str> {
         match (&self.formula, &self.quantity) {
             (Some(formula), _) => Some(formula.unit.as_str()).filter(|unit| !unit.is_empty()),
@@ -187,7 +187,7 @@ impl Objective {
         if self.is_speed() { "fast" } else { "good" }
     }
 
-    /// Which amounts are better.
+    /// Direction in which amounts are better.
     pub fn direction(&self) -> Direction {
         match (&self.formula, &self.quantity) {
             (Some(formula), _) => formula.direction,

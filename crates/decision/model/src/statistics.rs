@@ -30,8 +30,8 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// Of at least one value. Values that are all the same have themselves as the mean and a
-    /// standard error of exactly 0, without rounding.
+    /// Mean of at least one value. Values that are all the same have themselves as the mean and a standard
+    /// error of exactly 0, without rounding.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let first = values[0];
@@ -67,9 +67,8 @@ pub(crate) fn quantile(probability: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability)
 }
 
-/// By how much a deviate exceeds -z on the average, counting 0 where it does not:
-/// `z*Phi(z) + phi(z)`, the expected improvement in standard deviations (J. Mockus, 1975; D. R. Jones,
-/// J. Global Optim. 13, 1998).
+/// Excess of a deviate over -z on the average, counting 0 where there is none: `z*Phi(z) + phi(z)`, the
+/// expected improvement in standard deviations (J. Mockus, 1975; D. R. Jones, J. Global Optim. 13, 1998).
 pub(crate) fn beyond(z: f64) -> f64 {
     // Rounding may leave less than nothing where both cancel.
     (z * below(z) + density(z)).max(0.0)

@@ -14,7 +14,7 @@ pub(crate) fn table(m: &[u32], values: &[f64]) -> OverM {
     OverM::Table(Table::new(m.to_vec(), values))
 }
 
-/// On 16 APUs: T_HPU 2, T_APU 32, C_APU 1, 8 off-loads of 125 + 250 + 500*p ms, 4 collectives.
+/// Parameters on 16 APUs: T_HPU 2, T_APU 32, C_APU 1, 8 off-loads of 125 + 250 + 500*p ms, 4 collectives.
 pub(crate) fn parameters(decomposition: Decomposition) -> Parameters {
     let terms = Terms {
         t_hpu_s: Estimate::exact(2.0),

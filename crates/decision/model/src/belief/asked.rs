@@ -160,7 +160,7 @@ impl Posterior {
     }
 }
 
-/// So many components tell what may be hoped for.
+/// Number of components, the heaviest, that tell what may be hoped for.
 const HEAVIEST: usize = 12;
 
 /// Mappings that are asked for at once.
@@ -169,7 +169,7 @@ const BLOCK: usize = 512;
 /// What all components have in common of some mappings that are asked for.
 pub(super) struct Asked<'m> {
     mappings: &'m [Mapping],
-    /// Of each family: the logarithm of its time and its derivatives.
+    /// Logarithm of the time of each family, and its derivatives.
     pub lines: Vec<(DVector<f64>, DMatrix<f64>)>,
     /// The covariance with the runs that the coefficients of each family make, a column for each
     /// mapping.
@@ -211,7 +211,7 @@ impl<'m> Asked<'m> {
         }
     }
 
-    /// Those that were timed and do not stand among the runs of the covariance, by their places.
+    /// Mappings that were timed and do not stand among the runs of the covariance, by their places.
     fn of_rest(&self, posterior: &Posterior) -> Vec<(usize, Observed)> {
         let rest = &posterior.rest;
         let timed = |(index, mapping): (usize, &Mapping)| {
@@ -228,9 +228,9 @@ impl<'m> Asked<'m> {
 /// A value that is not known exactly, and how its error goes together with times.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ValueEffect {
-    /// Its name: `g_s`, `alpha(8)`.
+    /// Name of the value: `g_s`, `alpha(8)`.
     pub name: String,
-    /// Its variance given the runs, in standard errors of its file.
+    /// Variance of the value given the runs, in standard errors of its file.
     pub variance: f64,
     /// The covariance with the logarithm of each time.
     pub covariances: Vec<f64>,
@@ -312,7 +312,7 @@ impl Posterior {
         Self { what_if: Some((is, would_be)), ..self }
     }
 
-    /// By how much the logarithm of a time changes by that, and by the objective.
+    /// Change of the logarithm of a time by what is supposed, and by the objective.
     pub(super) fn change(&self, mapping: Mapping) -> f64 {
         let ratio = |(is, would_be): &(Rc<dyn TimeModel>, Rc<dyn TimeModel>)| {
             would_be.time(mapping).0 / is.time(mapping).0

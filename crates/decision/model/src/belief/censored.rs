@@ -14,7 +14,7 @@ use nalgebra::{DMatrix, DVector};
 struct Stand {
     /// What was measured.
     pub value: f64,
-    /// With this variance.
+    /// Variance of that measurement.
     pub variance: f64,
     /// The logarithm of what the likelihood of the bound is more than that of the measurement.
     pub log_factor: f64,
@@ -147,7 +147,7 @@ fn inverse_mills(x: f64) -> f64 {
     (1..=LEVELS).rev().fold(x, |sum, level| x + f64::from(level) / sum)
 }
 
-/// From here on by that fraction, which needs so many levels for 1e-10 there.
+/// Deviate from which the continued fraction is used, which needs so many levels for 1e-10 there.
 const FAR: f64 = 5.0;
 const LEVELS: u32 = 30;
 

@@ -17,15 +17,15 @@ use mmgp_base::Mapping;
 /// A mean, fitted.
 pub(super) struct Family {
     pub mean: Mean,
-    /// Its coefficients where the logarithm of its time is taken as linear in them.
+    /// Coefficients where the logarithm of the time is taken as linear in them.
     pub coefficients: Vec<f64>,
-    /// That line at the runs.
+    /// Line of the logarithm at the runs.
     tangent: Tangent,
     /// The covariance of the runs that its coefficients make, where it was asked for.
     spread: OnceCell<DMatrix<f64>>,
     /// The sizes of the misfit that it may have.
     bases: Rc<Bases>,
-    /// Its share of the weights.
+    /// Share of the weights.
     pub weight: f64,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Component {
     pub node: Node,
     /// The logarithm of its weight, but for a constant.
     pub log_weight: f64,
-    /// Its weight; all add up to 1.
+    /// Weight; the weights of all components add up to 1.
     pub weight: f64,
     /// What the runs say about the mean.
     pub given: Given,

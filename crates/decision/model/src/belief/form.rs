@@ -51,7 +51,7 @@ pub(crate) struct Size {
 /// A value of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OfFile {
-    /// Its name among the values of the model.
+    /// Name among the values of the model.
     pub name: String,
     /// What its error has of each coefficient, in standard errors of its file; `None` where that states
     /// none.
@@ -173,9 +173,9 @@ pub(crate) struct Known {
 
 /// A value of a model, by what its coefficient means.
 struct KnownValue {
-    /// Its place among the model's values.
+    /// Place among the model's values.
     place: usize,
-    /// Its name, and what its file says.
+    /// Name, and what the file says of the value.
     name: String,
     value: f64,
     /// What its error has of each deviate, for one standard error.
@@ -184,10 +184,10 @@ struct KnownValue {
 }
 
 enum Kind {
-    /// Its logarithm has an error: what it is above the least that it can be, the standard deviation of
-    /// the logarithm of that, and which values it has a deviation of the program in common with.
+    /// Value whose logarithm has an error: what it is above the least that it can be, the standard
+    /// deviation of the logarithm of that, and which values share a deviation of the program with it.
     Relative { amount: f64, deviation: f64, group: Option<usize> },
-    /// It has an error of this size.
+    /// Value with an error of this size.
     Absolute(f64),
 }
 
@@ -195,7 +195,7 @@ enum Kind {
 const LEAST_SHARE: f64 = 0.05;
 
 impl Known {
-    /// Of a model, with further terms, of which the first are those that no file knows.
+    /// Form of a model with further terms, of which the first are those that no file knows.
     pub fn new(model: Rc<dyn TimeModel>, further: Sizes, untold: usize) -> Self {
         let sources = Sources::of(&*model);
         let mut named: Vec<String> = Vec::new();

@@ -29,7 +29,7 @@ pub(super) struct OfRuns {
 const OF_EQUATION_11: &[Regressor] =
     &[Regressor::One, Regressor::FurtherThreads, Regressor::Shared, Regressor::Apus];
 
-/// From so many m above 1 on they can be told apart.
+/// Number of m above 1 from which on growths can be told apart.
 const FEWEST_TO_GROW: usize = 2;
 
 /// The sums, with weights learnt on 23 tables of programs that others timed.
@@ -136,10 +136,10 @@ pub(super) fn untold_variance() -> f64 {
     PIECES.iter().map(about).sum()
 }
 
-/// From so many timed configurations on, one piece does.
+/// Number of timed configurations from which on one piece does.
 const ENOUGH_FOR_ONE_PIECE: usize = 9;
 
-/// With more terms that no file knows than these, one piece has to do.
+/// Number of terms that no file knows above which one piece has to do.
 const MOST_IN_PIECES: usize = 3;
 
 /// The forms and the means over them, about some runs.
@@ -149,7 +149,7 @@ pub(super) struct Means {
 }
 
 impl Prior {
-    /// All means about these runs.
+    /// Lists all means about these runs.
     pub(super) fn means(&self, observations: &Observations) -> Means {
         let mut all = Means { forms: Vec::new(), means: Vec::new() };
         let has_runs = !observations.configurations.is_empty();

@@ -14,9 +14,9 @@ use mmgp_base::units::Seconds;
 #[derive(Debug, Clone)]
 pub struct Marginals {
     weights: Vec<f64>,
-    /// Of each component, the means of the logarithms.
+    /// Means of the logarithms, a list for each component.
     means: Vec<Vec<f64>>,
-    /// Of each component, their standard deviations.
+    /// Standard deviations of the logarithms, a list for each component.
     deviations: Vec<Vec<f64>>,
     caution: f64,
 }
@@ -33,8 +33,8 @@ pub struct Joint {
 const LEAST_VARIANCE: f64 = 1e-12;
 
 impl Marginals {
-    /// Of components with these weights; choices are made so many standard deviations above the expected
-    /// logarithm.
+    /// Marginals of components with these weights; choices are made so many standard deviations above the
+    /// expected logarithm.
     pub(super) fn new(weights: Vec<f64>, caution: f64) -> Self {
         let none = vec![Vec::new(); weights.len()];
         Self { weights, means: none.clone(), deviations: none, caution }
@@ -166,7 +166,7 @@ pub struct Tie {
 }
 
 impl Tie {
-    /// With the first of an order, which has that time, and that [caution](Marginals::caution).
+    /// Tie with the first of an order, which has that time, and that [caution](Marginals::caution).
     pub fn with(time: Seconds, caution: f64) -> Self {
         Self { printed: as_printed(time.0), time: time.0, most: caution + HARDLY_MORE }
     }
@@ -249,7 +249,7 @@ fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
 const MOST_STEPS: usize = 60;
 
 impl Joint {
-    /// Of components with these weights; of each its means and its covariances.
+    /// Joint distribution of components with these weights, means and covariances.
     pub(super) fn new(
         weights: Vec<f64>,
         (means, covariances): (Vec<DVector<f64>>, Vec<DMatrix<f64>>),

@@ -36,7 +36,7 @@ pub(super) struct About<'a> {
 pub(super) struct Tangent {
     /// What it misses the runs by at the prior's coefficients.
     pub missed: DVector<f64>,
-    /// Its derivatives, a row for each run.
+    /// Derivatives, a row for each run.
     pub slopes: DMatrix<f64>,
 }
 
@@ -71,7 +71,7 @@ impl About<'_> {
     }
 }
 
-/// One step, which leads to other coefficients.
+/// Step of Gauss and Newton, which leads to other coefficients.
 struct Step<'a> {
     about: About<'a>,
     base: &'a Base,
@@ -127,10 +127,10 @@ where
     }
 }
 
-/// One covariance.
+/// Covariance of the runs about a mean, with its factor.
 pub(super) struct Base {
     covariance: DMatrix<f64>,
-    /// Its factor; `None` where it has none, or nobody needs it.
+    /// Factor of the covariance; `None` where it has none, or nothing needs it.
     factor: Option<Cholesky<f64, Dyn>>,
     /// The inverse of that, where many means are whitened: products cost less than substitutions.
     inverse: Option<DMatrix<f64>>,

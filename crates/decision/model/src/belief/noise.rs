@@ -30,7 +30,7 @@ const SPREAD: f64 = 0.5;
 /// The grid: from, to, and points on it.
 const GRID: (f64, f64, usize) = (1e-3, 0.6, 200);
 
-/// As many nodes as long as the standard deviation of the logarithm is below this.
+/// Number of nodes as long as the standard deviation of the logarithm is below the first number.
 const NODES: [(f64, usize); 3] = [(0.08, 1), (0.25, 3), (f64::INFINITY, 5)];
 
 /// Standard deviations of the logarithm of a single run, equally likely, increasing.
@@ -87,7 +87,7 @@ const HEAVY: f64 = 1e-2;
 /// The further variance of the logarithm of a wild run: a factor of e either way.
 pub(super) const WILD_VARIANCE: f64 = 1.0;
 
-/// At most one in so many is marked.
+/// Number of runs among which at most one is marked as wild.
 pub(super) const FEWEST_FOR_ONE: usize = 5;
 
 /// The place of the run that is wild, where one is likely enough to be.

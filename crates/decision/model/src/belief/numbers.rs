@@ -50,7 +50,7 @@ pub(crate) struct Numbers {
 }
 
 impl Number {
-    /// Its value at some coefficients, and its derivative by each.
+    /// Value at some coefficients, and its derivative by each.
     fn at(&self, coefficients: &[f64]) -> (f64, DVector<f64>) {
         let (plus, mut slope) = log_sum(&self.plus, coefficients);
         let (minus, of_minus) = log_sum(&self.minus, coefficients);
@@ -79,7 +79,7 @@ fn log_sum(lines: &[Line], coefficients: &[f64]) -> (f64, DVector<f64>) {
 }
 
 impl Posterior {
-    /// By all means, or by that of a name alone.
+    /// View of what is believed by all means, or by the mean of a name alone.
     pub(crate) fn view(&self, name: Option<&str>) -> View<'_> {
         let is_of =
             |it: &&Component| name.is_none_or(|name| self.families[it.family].mean.name == name);
@@ -97,7 +97,7 @@ impl Posterior {
 /// What is believed by some of the means, as if there were no others.
 pub(crate) struct View<'a> {
     posterior: &'a Posterior,
-    /// With their weights, which add up to 1.
+    /// Components with their weights, which add up to 1.
     components: Vec<(&'a Component, f64)>,
 }
 
@@ -196,8 +196,8 @@ impl View<'_> {
         all.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
     }
 
-    /// By what the time of each timed configuration is off as all others predict it, relative; nothing
-    /// where there are too few, or too many for one look.
+    /// Relative error of each timed configuration as all others predict it; nothing where there are too
+    /// few, or too many for one look.
     pub(crate) fn left_out(&self) -> Vec<f64> {
         let timed = self.posterior.data.timed();
         if timed < FEWEST_TO_LEAVE_OUT || !self.posterior.rest.is_empty() {
@@ -217,10 +217,10 @@ impl View<'_> {
     }
 }
 
-/// With fewer configurations, what one is without leaves nothing to predict by.
+/// Number of configurations below which one that is left out leaves nothing to predict by.
 const FEWEST_TO_LEAVE_OUT: usize = 4;
 
-/// So many components tell what is left out.
+/// Number of components, the heaviest, that tell what is left out.
 const HEAVIEST: usize = 6;
 
 /// Mean and covariance of some numbers in one component.

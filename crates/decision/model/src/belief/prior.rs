@@ -50,7 +50,7 @@ pub struct Prior {
 const BESIDE_REFINED: f64 = 0.5;
 
 impl Prior {
-    /// Of nothing but runs of a program whose work is divided so.
+    /// Prior of nothing but runs of a program whose work is divided so.
     pub fn of_runs(decomposition: Decomposition) -> Self {
         Self {
             work: Work::of(decomposition),
@@ -67,16 +67,16 @@ impl Prior {
         }
     }
 
-    /// Of a model as it stands.
+    /// Prior of a model as it stands.
     pub fn of_model(model: Rc<dyn TimeModel>) -> Self {
         let mut prior = Self::of_runs(Decomposition::Data);
         prior.known.push((model, 1.0));
         prior
     }
 
-    /// Of parameters: what files say of them, and the runs that they were fitted with. Where there are
-    /// refined terms, the refined model stands beside equation 11; without runs to choose between
-    /// them, in its place.
+    /// Prior of parameters: what files say of them, and the runs that they were fitted with. Where there
+    /// are refined terms, the refined model stands beside equation 11; without runs to choose between them,
+    /// in its place.
     pub fn of(parameters: &Parameters) -> Self {
         let mut prior = Self::of_runs(parameters.decomposition);
         prior.quantity = Some(parameters.quantity.clone());
@@ -95,7 +95,7 @@ impl Prior {
         prior.knowing(base)
     }
 
-    /// With what files say of the terms.
+    /// Adds what files say of the terms.
     fn knowing(mut self, base: Parameters) -> Self {
         let prior = &mut self;
         prior.work = Work::knowing(&base, &prior.unknown);
@@ -107,8 +107,8 @@ impl Prior {
         self
     }
 
-    /// Of equation 11 alone, given what files say of some of its terms, whether or not these make up any
-    /// time; alpha grows as is stated where they do not know it.
+    /// Prior of equation 11 alone, given what files say of some of its terms, whether or not these make up
+    /// any time; alpha grows as is stated where they do not know it.
     pub(crate) fn of_terms(base: &Parameters, unknown: &[Term], growth: Option<Growth>) -> Self {
         let base = Parameters { refinements: None, evidence: None, ..base.clone() };
         let mut prior = Self::of_runs(base.decomposition);
@@ -121,7 +121,7 @@ impl Prior {
         prior.knowing(base)
     }
 
-    /// With one mean alone, by its name.
+    /// Keeps one mean alone, by its name.
     ///
     /// # Errors
     /// [`Error::UnknownName`] where there is none of that name.
@@ -136,7 +136,7 @@ impl Prior {
         Ok(Self { only: Some(name.into()), ..self })
     }
 
-    /// With means that are to be looked at alone, by name.
+    /// Adds means that are to be looked at alone, by name.
     pub(crate) fn with_views(self, views: &'static [&'static str]) -> Self {
         Self { views, ..self }
     }
@@ -156,8 +156,8 @@ impl Prior {
         names
     }
 
-    /// With a stated size of the misfit, relative, in the place of what other programs had: 0 where a
-    /// mean is exactly right.
+    /// States the size of the misfit, relative, in the place of what other programs had: 0 where a mean is
+    /// exactly right.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a size below 0 or above 3.
@@ -169,8 +169,8 @@ impl Prior {
         Err(Error::out_of_range("misfit", misfit.to_string(), expected))
     }
 
-    /// On a machine with so many hardware threads: where runs asked for more, their work is divided by
-    /// no more than there are. At least one.
+    /// States the hardware threads of the machine: where runs asked for more, their work is divided by no
+    /// more than there are. At least one.
     #[must_use]
     pub fn with_cores(self, cores: u32) -> Self {
         Self { cores: Some(cores.max(1)), ..self }
@@ -211,7 +211,7 @@ impl Prior {
         self.known.iter().map(|(model, _)| model)
     }
 
-    /// By how much evidence is tempered: of runs that means only come near to, it makes too much.
+    /// Power by which evidence is tempered: of runs that means only come near to, it makes too much.
     pub(super) fn temper(&self) -> f64 {
         if self.has_files() { TEMPER_OF_FILES } else { TEMPER_OF_RUNS }
     }

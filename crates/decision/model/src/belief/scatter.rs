@@ -6,11 +6,11 @@ use crate::models::observations::Observations;
 /// Standard deviations of the logarithm of a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Node {
-    /// Of the misfit that configurations near each other have in common.
+    /// Standard deviation of the misfit that configurations near each other have in common.
     pub size: f64,
-    /// Of what a configuration has of its own and keeps when it is run again.
+    /// Standard deviation of what a configuration has of its own and keeps when it is run again.
     pub own: f64,
-    /// Of the noise of a single run.
+    /// Standard deviation of the noise of a single run.
     pub noise: f64,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Weights {
     owns: [f64; OWNS.len()],
 }
 
-/// Over so much of a logarithm of m or p, a factor of 16, the misfit stays alike.
+/// Length of the misfit's kernel, in logarithms of m or p: a factor of 16.
 pub(super) const LENGTH: f64 = 2.8;
 
 /// Sizes of the misfit.
@@ -42,13 +42,13 @@ const SIZES: [f64; 6] = [0.0, 0.02, 0.06, 0.2, 0.5, 1.0];
 const OWNS: [f64; 4] = [0.001, 0.008, 0.04, 0.15];
 
 impl Weights {
-    /// Over means that runs alone determine: 23 tables of programs that others timed.
+    /// Weights over means that runs alone determine: 23 tables of programs that others timed.
     pub const OF_RUNS: Self = Self {
         sizes: [0.118, 0.101, 0.098, 0.293, 0.227, 0.162],
         owns: [0.217, 0.271, 0.255, 0.257],
     };
 
-    /// Over means with values from files: validations of equation 11 on three studies and of the
+    /// Weights over means with values from files: validations of equation 11 on three studies and of the
     /// terms of four probed programs, with a tenth of those of runs.
     pub const WITH_FILES: Self = Self {
         sizes: [0.060, 0.206, 0.465, 0.183, 0.039, 0.047],
@@ -69,7 +69,7 @@ const SIZE_OF_FLAT: f64 = 0.6;
 const OWN_OF_STATED: f64 = 0.2;
 
 impl Grid {
-    /// Over a mean, with sizes as likely as these.
+    /// Grid over a mean, with sizes as likely as these.
     pub fn over_a_mean(weights: &Weights, observations: &Observations) -> Self {
         let mut pairs = Vec::new();
         for (size, of_size) in SIZES.into_iter().zip(weights.sizes) {
@@ -82,7 +82,7 @@ impl Grid {
         Self { pairs, noises: noise::nodes(observations) }
     }
 
-    /// Over a mean that is off by about `size`: 0 where it is exactly right.
+    /// Grid over a mean that is off by about `size`: 0 where it is exactly right.
     pub fn stated(size: f64, observations: &Observations) -> Self {
         Self {
             pairs: vec![((size, OWN_OF_STATED * size), 0.0)],
@@ -90,7 +90,7 @@ impl Grid {
         }
     }
 
-    /// Over a constant.
+    /// Grid over a constant.
     pub fn over_nothing(weights: &Weights, observations: &Observations) -> Self {
         let owns = OWNS.into_iter().zip(weights.owns);
         let pairs = owns.map(|(own, of_own)| ((SIZE_OF_FLAT, own), of_own.ln())).collect();

@@ -45,9 +45,9 @@ fn posterior() -> Posterior {
     Posterior::new(&prior, Some(observations())).unwrap()
 }
 
-/// As an independent implementation in numpy has it, which was written before this one; where many sizes
-/// are free, the point about which times are taken as linear differs by a little, and what grows with m is
-/// m there.
+/// Holds times against an independent implementation in numpy, which was written before this one; where
+/// many sizes are free, the point about which times are taken as linear differs by a little, and what grows
+/// with m is m there.
 fn check_against(
     posterior: &Posterior,
     expected: [(f64, f64, f64, f64); 6],

@@ -44,7 +44,7 @@ pub(crate) enum Regressor {
 /// How work is divided, and what files know over m of terms whose size they do not.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
-    /// Among the host's threads.
+    /// Division of work among the host's threads.
     pub decomposition: Decomposition,
     /// alpha, where files know it and not T_HPU.
     pub slowdown: Option<OverM>,
@@ -53,12 +53,12 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Of which files know nothing over m.
+    /// Work of which files know nothing over m.
     pub fn of(decomposition: Decomposition) -> Self {
         Self { decomposition, slowdown: None, collective: None }
     }
 
-    /// Of parameters, of which files do not know these terms.
+    /// Work by parameters of which files do not know these terms.
     pub fn knowing(parameters: &Parameters, unknown: &[Term]) -> Self {
         let Terms { alpha, o_col_s, .. } = &parameters.terms;
         let known = |of: &OverM, term, size| {

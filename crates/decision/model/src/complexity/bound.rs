@@ -59,7 +59,7 @@ impl Constants {
 pub struct Demand {
     /// Cycles in which the pipes of the accelerator that does most are taken.
     pub issue: f64,
-    /// Its requests of memory.
+    /// Requests of memory by that accelerator.
     pub requests: f64,
     /// How many of them are under way at most.
     pub outstanding: f64,
@@ -67,14 +67,14 @@ pub struct Demand {
     pub lines: f64,
     /// The same of all accelerators that share a memory.
     pub all_lines: f64,
-    /// Its branches that pay the penalty.
+    /// Branches of that accelerator that pay the penalty.
     pub wrong: f64,
     /// Cycles of the host that nothing overlaps: its code, and its words to and from accelerators.
     pub host: f64,
 }
 
 impl Demand {
-    /// That of a run.
+    /// Demand of a run.
     pub fn of(counts: &Counts, constants: &Constants) -> Self {
         let Counts { even, odd, double_precision, outside, .. } = *counts;
         let alone = double_precision * (1.0 + constants.double_block);
@@ -110,7 +110,7 @@ impl Part {
     pub const ALL: [Self; 5] =
         [Self::Issue, Self::Latency, Self::Bandwidth, Self::Branches, Self::Host];
 
-    /// Its name.
+    /// Name of the part.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Issue => "issue",
@@ -122,7 +122,7 @@ impl Part {
     }
 }
 
-/// By how much a part must exceed the next to dominate.
+/// Factor by which a part must exceed the next to dominate.
 pub const DOMINANCE: f64 = 1.2;
 
 /// The least times of the parts of a run.

@@ -41,13 +41,13 @@ use mmgp_base::expression::{Expression, Kind, Names, is_name};
 /// An algorithm by its formulas.
 #[derive(Debug, Clone)]
 pub struct Algorithm {
-    /// Its name.
+    /// Name of the algorithm.
     pub name: String,
     /// What it is, in a line or two.
     pub description: String,
-    /// Where the formulas come from.
+    /// Origin of the formulas.
     pub source: String,
-    /// Its sizes; `n` is that of the input.
+    /// Sizes; `n` is that of the input.
     pub sizes: Sizes,
     host: Formula,
     accelerator: Formula,
@@ -62,7 +62,7 @@ pub struct Algorithm {
 struct Formula {
     text: String,
     expression: Expression,
-    /// Where it stands, for messages.
+    /// Place in the file, for messages.
     place: mmgp_base::error::Position,
 }
 
@@ -95,7 +95,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The size of the input.
 pub const INPUT: &str = "n";
 
-/// By how much more a formula must be at twice the input to grow with it.
+/// Factor by which a formula that grows with the input is more at twice the input.
 const GROWS: f64 = 1.01;
 
 impl Algorithm {
@@ -225,7 +225,7 @@ impl Algorithm {
 }
 
 impl Transfers {
-    /// Of requests of these bytes, so many of each; none without any.
+    /// Transfers of requests of these bytes, so many of each; none without any.
     pub fn of(requests: &[(f64, f64)], constants: &Constants) -> Option<Self> {
         let made = || requests.iter().filter(|(_, count)| *count > 0.0);
         let count: f64 = made().map(|(_, count)| count).sum();
@@ -315,7 +315,7 @@ mod tests {
     use approx::assert_relative_eq;
     use mmgp_base::units::{BytesPerSecond, Hertz, Seconds};
 
-    /// As measured on the Cell: 90 ns, 22.8 GB/s, 14.4 GB/s of one SPE.
+    /// Constants of the Cell as measured: 90 ns, 22.8 GB/s, 14.4 GB/s of one SPE.
     const CONSTANTS: Constants = Constants {
         clock: Hertz(3.2e9),
         latency: Seconds(90e-9),

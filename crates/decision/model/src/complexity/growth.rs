@@ -19,7 +19,7 @@ use super::Sizes;
 /// How a count grows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Growth {
-    /// At most two terms; none where the count was 0 in all runs.
+    /// Terms, two at most; none where the count was 0 in all runs.
     pub terms: Vec<Term>,
     /// Root mean square of the relative errors at runs that were left out; 0 without terms.
     pub error: f64,
@@ -50,10 +50,10 @@ const EXACT: f64 = 1e-9;
 /// Errors of two fits that are told apart: one that exceeds the other by this factor.
 const NEARLY: f64 = 1.25;
 
-/// By what factor a second term must bring the error down.
+/// Factor by which a second term must bring the error down.
 const WORTH_A_TERM: f64 = 0.5;
 
-/// Of forms that two runs tell apart by less than this, relatively, only one is tried.
+/// Relative difference below which only one of two forms is tried.
 const ALIKE: f64 = 1e-9;
 
 /// Most rivals that are named.
@@ -83,7 +83,7 @@ struct Fit {
 }
 
 impl Forms {
-    /// Those over all names that the sizes of these runs have.
+    /// Forms over all names that the sizes of these runs have.
     ///
     /// # Errors
     /// [`Error::TooLittleData`] where a size takes two values, or all take but one.
@@ -220,7 +220,7 @@ impl Choice {
     }
 }
 
-/// One over each count, so that relative errors count; over their mean where a count is 0.
+/// Weights of one over each count, so that relative errors count; over their mean where a count is 0.
 fn weights(counts: &[f64]) -> Vec<f64> {
     let mean = counts.iter().map(|count| count.abs()).sum::<f64>() / counts.len() as f64;
     let weight = |&count: &f64| 1.0 / if count == 0.0 { mean } else { count.abs() };
@@ -271,7 +271,7 @@ impl Growth {
         self.error > POOR
     }
 
-    /// Its value at these sizes.
+    /// Value at these sizes.
     pub fn at(&self, sizes: &Sizes) -> f64 {
         let value = |term: &Term| Some(term.coefficient * term.form.at(sizes)?);
         self.terms.iter().filter_map(value).sum()

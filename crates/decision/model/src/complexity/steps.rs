@@ -29,7 +29,7 @@ pub struct Facts {
     pub accelerator: Told,
     /// What those are.
     pub accelerator_unit: &'static str,
-    /// Its requests.
+    /// Requests of that accelerator.
     pub requests: Told,
     /// Their sizes; none without requests.
     pub transfers: Option<Transfers>,
@@ -37,11 +37,11 @@ pub struct Facts {
     pub per_request: Told,
     /// What overlapped in the run; none by formulas.
     pub overlap: Option<Overlap>,
-    /// Its conditional branches.
+    /// Conditional branches of that accelerator.
     pub branches: Told,
     /// Branches that pay the penalty.
     pub wrong: Told,
-    /// All its cycles, of which wrong branches take a part.
+    /// Cycles of that accelerator, of which wrong branches take a part.
     pub cycles: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct Facts {
 pub struct Told {
     /// A growth with constants, or a formula.
     pub text: String,
-    /// Its value at the sizes.
+    /// Value at the sizes.
     pub value: f64,
     /// Whether it becomes larger with the input; unknown where that was one size.
     pub grows: Option<bool>,
@@ -187,7 +187,7 @@ impl Facts {
 #[derive(Debug, Clone)]
 pub struct Runs {
     counts: Vec<Counts>,
-    /// As many as [`QUANTITIES`]; none where there is one run.
+    /// Growths of all [`QUANTITIES`]; none where there is one run.
     growths: Option<Vec<Growth>>,
     input: String,
 }

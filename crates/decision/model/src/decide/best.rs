@@ -57,7 +57,7 @@ impl Grid {
 pub struct Candidate {
     /// Predicted time.
     pub time: Seconds,
-    /// Which it is.
+    /// Mapping of the candidate.
     pub mapping: Mapping,
 }
 
@@ -96,8 +96,8 @@ pub fn by_structure(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Ca
     best.into_sorted()
 }
 
-/// As [`by_structure`], by any model, of what constraints leave: a convex function is convex on the
-/// divisors of a number, too. Where the model has no row for an m, all of its p are looked at.
+/// Finds the same as [`by_structure`] by any model, of what constraints leave: a convex function is convex
+/// on the divisors of a number, too. Where the model has no row for an m, all of its p are looked at.
 pub fn within(model: &dyn TimeModel, space: &Space, count: usize) -> Vec<Candidate> {
     let mut best = Best::new(count);
     for m in space.ms() {
@@ -258,7 +258,7 @@ const TILE: usize = 512;
 /// floating-point units busy with vectors of two.
 const LANES: usize = 8;
 
-/// One m of a tile.
+/// Row of a tile: one m.
 struct Line {
     m: u32,
     row: Row,

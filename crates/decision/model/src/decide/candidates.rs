@@ -22,7 +22,7 @@ pub const MOST_RANKED: usize = 5_000;
 /// The configurations in question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidates {
-    /// Those that are weighed against each other, by m, then p.
+    /// Mappings that are weighed against each other, by m, then p.
     pub mappings: Vec<Mapping>,
     /// How many there are; where they are more than [`MOST_RANKED`], only those that have a chance are
     /// weighed.
@@ -42,7 +42,7 @@ impl Candidates {
     }
 }
 
-/// All mappings with `m * p <= apus`, by m, then p.
+/// Feasible mappings, `m * p <= apus`, by m, then p.
 ///
 /// More workers than tasks are feasible too: the model says what they cost.
 pub fn feasible(apus: u32) -> impl Iterator<Item = Mapping> {
@@ -95,8 +95,8 @@ pub fn candidates(
     allowed(posterior, &constraints.clone().or_among(listed), apus)
 }
 
-/// All configurations of as many units as every run used, between the smallest and the largest m that
-/// ran; `None` where runs used different numbers, or where there is just one of them.
+/// Configurations of as many units as every run used, between the smallest and the largest m that ran;
+/// `None` where runs used different numbers, or where there is just one of them.
 fn line(ran: &[Mapping], most: u64) -> Option<Vec<Mapping>> {
     if ran.len() < 2 || ran.iter().any(|it| it.apus() != most) {
         return None;
@@ -107,11 +107,11 @@ fn line(ran: &[Mapping], most: u64) -> Option<Vec<Mapping>> {
     Some(divisors.map(|m| Mapping::of(m, whole / m)).collect())
 }
 
-/// As [`candidates`], with every integer between the smallest and the largest m and p that ran, unless
-/// the constraints say how far to go.
+/// Candidates with every integer between the smallest and the largest m and p that ran, unless the
+/// constraints say how far to go.
 ///
 /// # Errors
-/// As [`candidates`].
+/// Errors of [`candidates`].
 pub fn every(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Result<Candidates> {
     match posterior.range() {
         Some(range) => allowed(posterior, &constraints.clone().within(range), apus),
@@ -152,23 +152,23 @@ pub(super) fn never_varied(posterior: &Posterior, mappings: &[Mapping]) -> Optio
     )))
 }
 
-/// So many are kept.
+/// Number of mappings that are kept.
 const KEPT: usize = 256;
 
 /// Values of m on the grid, and of p for each.
 const STEPS: u32 = 56;
 
-/// From so many of the grid the search goes on.
+/// Number of mappings of the grid from which the search goes on.
 const STARTS: usize = 16;
 
-/// More values of m are not searched by structure: a second or two.
+/// Most values of m that are searched by structure: a second or two.
 const MOST_ROWS: u32 = 10_000_000;
 
-/// Of every mapping that was looked at, the expected logarithm of its time and what there is to hope for.
+/// Expected logarithm of the time of every mapping that was looked at, and what there is to hope for.
 type Seen = BTreeMap<Mapping, (f64, f64)>;
 
-/// Those of a space that have a chance, by m, then p: that of which there is the most to hope for, and
-/// that of which the least is expected.
+/// Mappings of a space that have a chance, by m, then p: those of which there is the most to hope for, and
+/// those of which the least is expected.
 pub(super) fn hopeful(posterior: &Posterior, space: &Space) -> Vec<Mapping> {
     let ran = posterior.observations().configurations.iter().map(|it| it.mapping);
     let ran: Vec<Mapping> = ran.filter(|&it| space.contains(it)).collect();
@@ -230,7 +230,7 @@ fn search(posterior: &Posterior, space: &Space, by: By, seen: &mut Seen) {
     }
 }
 
-/// All that was seen, the least first.
+/// Mappings that were seen, the least first.
 fn sorted(seen: &Seen, by: By) -> Vec<Mapping> {
     let mut all: Vec<(&Mapping, &(f64, f64))> = seen.iter().collect();
     all.sort_by(|one, other| by(one.1).total_cmp(&by(other.1)));

@@ -23,7 +23,7 @@ pub struct Choice {
     pub mapping: Mapping,
     /// What it is the choice by.
     pub objective: Objective,
-    /// Where something may be given up for fewer cores.
+    /// Choice within what may be given up for fewer cores, where something may.
     pub within: Option<Within>,
     /// Predicted time; of rates, that of one unit of work.
     pub time: Seconds,
@@ -37,8 +37,8 @@ pub struct Choice {
     pub is_alone: bool,
     /// What it is expected to take longer than the fastest, relative to that.
     pub expected_cost: f64,
-    /// With 95 % it takes no more than this longer than the fastest, relative to that; `None` where
-    /// a candidate asks for a dimension that was never varied.
+    /// Most by which it takes longer than the fastest, with 95 %, relative to that; `None` where a
+    /// candidate asks for a dimension that was never varied.
     pub costs_at_most: Option<f64>,
     /// What to run before relying on it, the most useful first, at most two; none where it is
     /// settled.
@@ -63,7 +63,7 @@ pub struct Within {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Confirmation {
-    /// Which configuration to run.
+    /// Configuration to run.
     pub mapping: Mapping,
     /// The expected cost of the choice, as [`Choice::expected_cost`], once this and those before it
     /// ran.
@@ -164,7 +164,7 @@ pub(super) const SETTLED: f64 = 0.02;
 /// A choice that is expected to cost no more than this rests on nothing that is not known.
 const RESTS_ON_NOTHING: f64 = 0.05;
 
-/// At most so many runs are proposed.
+/// Most runs that are proposed.
 const MOST_CONFIRMATIONS: usize = 2;
 
 /// The index of the choice among mappings, at least one: the first in the order or, where something may
@@ -238,7 +238,7 @@ fn confirmations(
     worthwhile(confirmations, expected_cost)
 }
 
-/// Without the last runs that promise nothing: they are not worth their time.
+/// Leaves out the last runs that promise nothing: they are not worth their time.
 fn worthwhile(mut confirmations: Vec<Confirmation>, expected_cost: f64) -> Vec<Confirmation> {
     let is_worthwhile = |before: f64, after: f64| after <= WORTHWHILE * before;
     while let Some(last) = confirmations.last() {
@@ -307,7 +307,7 @@ pub fn front(
     Ok(front.into_iter().map(|(point, _)| point).collect())
 }
 
-/// By the first objective, then the next, then the fewest cores.
+/// Orders by the first objective, then the next, then the fewest cores.
 fn order((one, own): &(Point, Vec<f64>), (other, others): &(Point, Vec<f64>)) -> Ordering {
     let by_products = own.iter().zip(others).map(|(a, b)| a.total_cmp(b));
     let cores = |it: &Point| (it.mapping.apus(), it.mapping);
@@ -320,7 +320,7 @@ mod tests {
     use crate::models::parameters::{Decomposition, Estimate, OverM, Parameters, Terms};
     use mmgp_base::quantity::Quantity;
 
-    /// To run (2, 4), and before that what is to be timed, each with what it leaves.
+    /// Choice of (2, 4), and before that what is to be timed, each with what it leaves.
     fn choice(costs_at_most: Option<f64>, confirm: &[((u32, u32), f64)]) -> Choice {
         let confirmation = |&((m, p), expected_cost): &((u32, u32), f64)| Confirmation {
             mapping: Mapping::of(m, p),

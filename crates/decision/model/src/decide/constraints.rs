@@ -46,7 +46,7 @@ pub struct Space {
 const MOST_ASKED: u64 = 20_000_000;
 
 impl Constraints {
-    /// None but the number of APUs.
+    /// Constraints of nothing but the number of APUs.
     pub const NONE: Self = Self {
         min_m: 1,
         max_m: None,
@@ -79,7 +79,7 @@ impl Constraints {
         Self { max_p: p.into(), ..self }
     }
 
-    /// Within the range of what was timed, where no other bound is set and nothing is listed.
+    /// Bounds by the range of what was timed, where no other bound is set and nothing is listed.
     #[must_use]
     pub(super) fn within(self, range: Range) -> Self {
         if self.among.is_some() {

@@ -16,11 +16,11 @@ use mmgp_base::Mapping;
 use mmgp_base::quantity::Direction;
 use mmgp_base::units::Seconds;
 
-/// So many are drawn together: those of which there is the most to hope for. Of any other the probability
-/// to be the best counts as none.
+/// Number of configurations that are drawn together: those of which there is the most to hope for. The
+/// probability of any other to be the best counts as none.
 const MOST_DRAWN: usize = 128;
 
-/// From this probability to be faster than the choice on, a configuration cannot be told from it.
+/// Probability to be faster than the choice from which on a configuration cannot be told from it.
 const CANNOT_BE_TOLD: f64 = 0.05;
 
 /// The draws.
@@ -69,7 +69,7 @@ impl Contest {
         Self::of_draws((mappings, places), choice, (draws, direction))
     }
 
-    /// Of mappings that are drawn, and the place among them of each configuration.
+    /// Contest of mappings that are drawn, and the place among them of each configuration.
     fn of_draws(
         (mappings, places): (Vec<Mapping>, Vec<Option<usize>>),
         choice: usize,
@@ -112,9 +112,9 @@ impl Contest {
     /// relative to the fastest, of the best of what ran before, what `ran` says of the mappings drawn,
     /// and all that are run up to it.
     ///
-    /// By what lowers that cost most, the best that ran is a little worse: on 40 splits of 23 programs
-    /// that others timed, 5.3 % from the fastest after one run instead of 5.1, 2.8 after two instead of
-    /// 2.7.
+    /// Runs that lower the expected cost most. By what lowers the cost at 95 % most, the best that ran is a
+    /// little worse: on 40 splits of 23 programs that others timed, 5.3 % from the fastest after one run
+    /// instead of 5.1, 2.8 after two instead of 2.7.
     pub fn confirmations(&self, ran: &[bool], most: usize) -> Vec<(usize, f64)> {
         let count = self.least.len();
         let mut kept = vec![f64::INFINITY; count];
@@ -190,7 +190,7 @@ impl Contest {
         }
     }
 
-    /// By how much an amount is worse than another.
+    /// Excess of an amount over a better one.
     fn beyond(&self, amount: f64, best: f64) -> f64 {
         match self.direction {
             Direction::Least => amount - best,
@@ -207,7 +207,7 @@ fn amount(direction: Direction, log: f64) -> f64 {
     }
 }
 
-/// Those of which there is the most to hope for and the choice, by their indices.
+/// Contenders by their indices: those of which there is the most to hope for, and the choice.
 fn contenders(chosen: usize, count: usize, marginals: &Marginals) -> Vec<usize> {
     let mut drawn: Vec<usize> = (0..count).collect();
     if count > MOST_DRAWN {
@@ -222,7 +222,7 @@ fn contenders(chosen: usize, count: usize, marginals: &Marginals) -> Vec<usize> 
     drawn
 }
 
-/// So many configurations are weighed: those that ran, and those that may be the fastest.
+/// Number of configurations that are weighed: those that ran, and those that may be the fastest.
 const MOST: usize = 128;
 
 /// What is believed of the configurations that have a chance.
@@ -230,20 +230,20 @@ pub struct Outlook {
     mappings: Vec<Mapping>,
     joint: Joint,
     learning: Learning,
-    /// Of each configuration, how often it ran.
+    /// Number of runs of each configuration.
     repetitions: Vec<f64>,
     /// What its times are multiplied by in the objective.
     factors: Vec<f64>,
 }
 
-/// So many draws tell what a choice may cost: a probability of 5 % to half a per cent.
+/// Number of draws that tell what a choice may cost: a probability of 5 % to half a per cent.
 const DRAWS: u32 = 1_500;
 
 /// They are the same for the same runs.
 const SEED: u64 = 1;
 
 impl Outlook {
-    /// Of those of `mappings` that ran or have a chance to be the fastest, in their order.
+    /// Outlook on those of `mappings` that ran or have a chance to be the fastest, in their order.
     pub fn new(posterior: &Posterior, mappings: &[Mapping]) -> Self {
         let mappings = weighed(posterior, mappings);
         let joint = posterior.joint(&mappings);
@@ -258,7 +258,7 @@ impl Outlook {
         }
     }
 
-    /// Those that are weighed.
+    /// Mappings that are weighed.
     pub fn mappings(&self) -> &[Mapping] {
         &self.mappings
     }
@@ -280,7 +280,7 @@ impl Outlook {
         self.repetitions[place]
     }
 
-    /// By how much a run of it lowers the expected cost of the choice, relative to that.
+    /// Share by which a run of it lowers the expected cost of the choice.
     pub fn gain(&self, place: usize) -> f64 {
         let (variance, covariances) = self.learning.run(place);
         self.learning.gain_of(covariances.into_iter(), variance)
@@ -299,7 +299,7 @@ impl Outlook {
     }
 }
 
-/// Those that ran, and of the others those of which there is the most to hope for.
+/// Mappings that ran, and of the others those of which there is the most to hope for.
 fn weighed(posterior: &Posterior, mappings: &[Mapping]) -> Vec<Mapping> {
     if mappings.len() <= MOST {
         return mappings.to_vec();

@@ -33,11 +33,11 @@ pub struct Explanation {
 /// What one number of the parameters does to the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermEffect {
-    /// Its name: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
+    /// Name of the value: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
     pub name: String,
-    /// Its value in its unit; none beyond a table.
+    /// Value in its unit; none beyond a table.
     pub value: Option<f64>,
-    /// Its standard error in its unit, where known.
+    /// Standard error in its unit, where known.
     pub std_error: Option<f64>,
     /// dT/dx \[s per unit of x\]; for what lies beyond a table, seconds per standard error.
     pub derivative: f64,
@@ -106,7 +106,7 @@ pub fn explain(posterior: &Posterior, model: &dyn TimeModel, mapping: Mapping) -
 /// What runs say of the time beyond the model's terms.
 pub const MISFIT: &str = "misfit";
 
-/// Below this share of the time a difference is rounding.
+/// Share of the time below which a difference is rounding.
 const ROUNDING: f64 = 1e-9;
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
     use crate::models::sensitivity::Entry;
     use crate::models::{Parameters, published};
 
-    /// By a model that is hardly off.
+    /// Explanation by a model that is hardly off.
     fn explain(parameters: &Parameters, mapping: Mapping) -> Explanation {
         let prior = Prior::of(parameters).with_misfit(1e-9).unwrap();
         super::explain(&Posterior::new(&prior, None).unwrap(), parameters, mapping)

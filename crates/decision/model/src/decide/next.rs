@@ -39,7 +39,7 @@ pub struct NextMeasurement {
     pub best: Mapping,
     /// Relative standard deviation of a single run.
     pub noise: f64,
-    /// All measurements that were weighed.
+    /// Measurements that were weighed.
     pub measurements: Vec<Measurement>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
@@ -50,7 +50,7 @@ pub struct NextMeasurement {
 pub struct Measurement {
     /// What to measure.
     pub what: Measured,
-    /// By how much it lowers the expected cost of the choice.
+    /// Amount by which it lowers the expected cost of the choice.
     pub gain: Amount,
     /// The standard error of what is predicted of the best configuration after it.
     pub error_of_best: Amount,
@@ -59,7 +59,7 @@ pub struct Measurement {
 /// What can be measured.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measured {
-    /// One further timed run.
+    /// Further timed run of a mapping.
     Run(Mapping),
     /// The micro-benchmark or profile of one term again, so often that its standard error halves.
     Term {
@@ -68,7 +68,8 @@ pub enum Measured {
     },
 }
 
-/// So many mappings are weighed, as choices and as runs: those of which there is the most to hope for.
+/// Number of mappings that are weighed, as choices and as runs: those of which there is the most to hope
+/// for.
 const MOST: usize = 256;
 
 /// Ranks measurements by how much they lower the expected cost of the choice among `mappings`.
@@ -125,7 +126,7 @@ pub fn next_measurement(
     Ok(NextMeasurement { best: weighed[best], noise, measurements, warnings })
 }
 
-/// Those that are weighed, in their order.
+/// Mappings that are weighed, in their order.
 fn weighed(posterior: &Posterior, mappings: &[Mapping]) -> Vec<Mapping> {
     if mappings.len() <= MOST {
         return mappings.to_vec();
@@ -147,7 +148,7 @@ pub(super) struct Learning {
 }
 
 impl Learning {
-    /// Of runs with a noise of this variance in the logarithm.
+    /// Learning from runs with a noise of this variance in the logarithm.
     pub fn new(joint: &Joint, noise_variance: f64) -> Self {
         let (log_times, covariance) = (joint.log_times(), joint.covariance());
         Self { log_times, covariance, noise_variance }
@@ -236,7 +237,7 @@ pub struct Regret {
 }
 
 impl Regret {
-    /// Of the logarithms of the choice's time and of the least of all, in every draw.
+    /// Regret by the logarithms of the choice's time and of the least of all, in every draw.
     pub(super) fn of(draws: impl Iterator<Item = (f64, f64)>) -> Self {
         let mut costs: Vec<f64> = draws.map(|(time, least)| (time - least).exp_m1()).collect();
         costs.sort_unstable_by(f64::total_cmp);
@@ -282,7 +283,7 @@ mod tests {
         parameters
     }
 
-    /// With a model that is hardly off.
+    /// Next measurement by a model that is hardly off.
     fn next(parameters: &Parameters, noise: f64) -> NextMeasurement {
         let prior = Prior::of(parameters).with_misfit(1e-6).unwrap();
         let posterior = Posterior::new(&prior, None).unwrap();

@@ -15,7 +15,7 @@ use mmgp_base::units::Seconds;
 /// Every (n, m, p), best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeRanking {
-    /// In the order of their predicted times; ties by n, m, p.
+    /// Configurations in the order of their predicted times; ties by n, m, p.
     pub configurations: Vec<NodeConfiguration>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,

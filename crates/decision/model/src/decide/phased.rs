@@ -57,7 +57,7 @@ pub struct Plans {
     pub warnings: Vec<Warning>,
 }
 
-/// So many steps are the most that the search of one m may take.
+/// Most steps that the search of one m may take.
 const MOST_STEPS: u64 = 2_000_000_000;
 
 /// The best plan for every m.
@@ -163,8 +163,8 @@ fn changed(picked: &[usize], rounds: u32) -> u64 {
 /// The choice for each phase that makes the sum of times and changes least; `times[i][c]` is the
 /// time of phase i with choice c.
 ///
-/// For every first choice, the least cost up to each phase and choice: a choice is either kept
-/// from the phase before, or changed to from the cheapest there.
+/// Least cost up to each phase and choice, for every first choice: a choice is either kept from the phase
+/// before, or changed to from the cheapest there.
 fn cheapest(times: &[Vec<f64>], changes: Changes) -> Vec<usize> {
     let choices = times[0].len();
     let within = changes.cost.0 * f64::from(changes.rounds);

@@ -41,7 +41,7 @@ fn two_rivals(t_apu_s: Estimate, g_s: Estimate) -> Parameters {
     }
 }
 
-/// By a model that is hardly off.
+/// Posterior by a model that is hardly off.
 fn exact(parameters: &Parameters) -> Posterior {
     Posterior::new(&Prior::of(parameters).with_misfit(1e-9).unwrap(), None).unwrap()
 }

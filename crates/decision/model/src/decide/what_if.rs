@@ -27,7 +27,7 @@ use mmgp_base::units::Seconds;
 /// A term, or one entry of a table as `alpha(8)`, and what it is multiplied by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// Its name in files.
+    /// Name in files.
     pub term: String,
     /// The factor, 0 or more.
     pub factor: f64,
@@ -143,7 +143,7 @@ pub struct BreakEven {
     pub granularity: Seconds,
     /// The part of it that APUs share.
     pub shared_part: f64,
-    /// One row for each p.
+    /// Row for each p.
     pub rows: Vec<BreakEvenRow>,
     /// The p at which the time of an off-load is least.
     pub optimum: Optimum,
@@ -162,7 +162,7 @@ pub struct BreakEvenRow {
     pub gain: f64,
 }
 
-/// Where a further APU no longer pays.
+/// Number of APUs beyond which a further one no longer pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
     /// `sqrt(t/g)`, where `t/p + p*g` is least, with its 95 % interval; none where APUs cost
@@ -454,7 +454,7 @@ mod tests {
         approx::assert_relative_eq!(best - low, half_width(of), max_relative = 1e-6);
     }
 
-    /// With errors of these two terms that go together, all others known.
+    /// Parameters with errors of these two terms that go together, all others known.
     fn related(one: Entry, other: Entry) -> Parameters {
         let mut parameters = parameters();
         for entry in parameters.terms.entries() {

@@ -29,7 +29,7 @@ pub(super) fn identifier(name: &str) -> String {
     if word.is_empty() { "parameters".into() } else { word.into() }
 }
 
-/// One line of printable ASCII, in which nothing can end a comment of any of the languages.
+/// Line of printable ASCII, in which nothing can end a comment of any of the languages.
 pub(super) fn comment(text: &str) -> String {
     let mut line = String::new();
     for letter in text.chars() {
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Of twelve configurations, every other one slower by a factor than equation 11 says.
+    /// Parameters with twelve configurations, every other one slower by a factor than equation 11 says.
     fn fitted(slower: f64) -> Parameters {
         let mut parameters = bare();
         let all = (0..12).map(|index| {

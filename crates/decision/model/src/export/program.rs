@@ -272,7 +272,7 @@ fn list(term: Term, value: Value<'_>) -> String {
     }
 }
 
-/// As in JSON, save that Python names what lies beyond 16 bits by one number.
+/// Text as in JSON, save that Python names what lies beyond 16 bits by one number.
 fn python_text(text: &str) -> String {
     let letter = |letter: char| match u32::from(letter) {
         number @ 0x10000.. => format!("\\U{number:08x}"),

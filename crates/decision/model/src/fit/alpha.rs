@@ -355,7 +355,7 @@ mod tests {
         Measured { file: "alpha.csv".into(), rows }
     }
 
-    /// In how many of 100 files this shape is chosen.
+    /// Checks in how many of 100 files this shape is chosen.
     fn check_chosen(truth: impl Fn(u32) -> f64 + Copy, m: &[u32], shape: Shape) {
         let is_chosen = |&seed: &u64| {
             let measured = noisy(truth, m, (3, 0.0), seed);

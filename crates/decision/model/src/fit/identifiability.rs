@@ -53,9 +53,9 @@ pub(crate) struct Group {
 
 /// How some terms enter the times of some runs.
 pub(crate) struct Groups {
-    /// Those that change them, in sums.
+    /// Terms that change times, in sums.
     pub groups: Vec<Group>,
-    /// Those that do not.
+    /// Terms that do not.
     pub silent: Vec<Term>,
     /// The relative sensitivities of the groups, columns of unit length.
     unit: DMatrix<f64>,
@@ -69,11 +69,11 @@ const TERMS: &[Term] = CARRIERS.split_at(8).0;
 /// A singular value below this part of the largest is rounding.
 const ROUNDING: f64 = 1e-10;
 
-/// Up to this m and p, a configuration to measure next is looked for.
+/// Largest m and p among which a configuration to measure next is looked for.
 const LARGEST_ADVICE: u32 = 64;
 
 impl Groups {
-    /// Of these terms in these runs.
+    /// Groups of these terms in these runs.
     pub fn of(terms: &[Term], work: &Work, runs: &Runs) -> Self {
         let at = |regressor: Regressor| -> DVector<f64> {
             let cells = runs.cells.iter();
@@ -195,7 +195,7 @@ fn in_proportion(column: &DVector<f64>, other: &DVector<f64>) -> bool {
 }
 
 impl Identifiability {
-    /// Of the runs alone; of the parameters only APUs and decomposition matter.
+    /// Identifiability by the runs alone; of the parameters only APUs and decomposition matter.
     pub(crate) fn of(parameters: &Parameters, runs: &Runs) -> Self {
         let work = Work::of(parameters.decomposition);
         let groups = Groups::of(TERMS, &work, runs);
@@ -257,14 +257,14 @@ pub struct Undetermined {
     /// `sum`: only a sum with others is known; `traded`: others can take its place in these runs;
     /// `not_measured`: nothing tells of it.
     pub reason: &'static str,
-    /// All terms of the sum, or that can take each other's place, this one included.
+    /// Terms of the sum, or that can take each other's place, this one included.
     pub sum: Vec<String>,
     /// What would determine it: files of [`Inputs`](super::Inputs).
     pub measure: &'static str,
 }
 
 impl Fitted {
-    /// Which of the named terms the data do not determine.
+    /// Named terms that the data do not determine.
     ///
     /// # Errors
     ///

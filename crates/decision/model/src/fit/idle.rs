@@ -13,7 +13,7 @@ use super::runs::{Cell, Runs};
 /// Times this close to each other are the same, where they scatter less.
 const SAME: f64 = 0.03;
 
-/// So many standard deviations of a mean apart, times are the same.
+/// Number of standard deviations of a mean within which times are the same.
 const DEVIATIONS: f64 = 4.0;
 
 /// Repetitions scatter less, relative to their mean.
@@ -22,7 +22,7 @@ const FAR_APART: f64 = 0.3;
 /// No run gains this much by more cores.
 const TOO_FAST: f64 = 5.0;
 
-/// Where more APUs make a program this much faster, they do something.
+/// Factor by which more APUs make a program faster where they do something.
 const HELPS: f64 = 1.2;
 
 impl Runs {

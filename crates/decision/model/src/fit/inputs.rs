@@ -22,7 +22,7 @@ use mmgp_base::table::{Source, csv, records};
 pub struct Measured<R> {
     /// The file's name as the user gave it.
     pub file: String,
-    /// Its rows; at least one.
+    /// Rows of the file; at least one.
     pub rows: Vec<R>,
 }
 
@@ -112,12 +112,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Estimated by default.
+    /// Settings with the options that most data ask for.
     pub fn new(name: impl Into<String>, decomposition: Decomposition, apus: u32) -> Self {
         Self { name: name.into(), decomposition, apus, options: Options::default() }
     }
 
-    /// Estimated so.
+    /// Takes other options.
     pub fn with(self, options: Options) -> Self {
         Self { options, ..self }
     }

@@ -89,10 +89,10 @@ struct Line {
     squares: f64,
 }
 
-/// One line, or one up to a size and another above it.
+/// Line, or one up to a size and another above it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Lines {
-    /// From an empty message on.
+    /// Line from an empty message on.
     first: Line,
     /// The largest size of the first line, and the line above.
     change: Option<(u64, Line)>,
@@ -108,10 +108,10 @@ const LEAST_GAINS: usize = 4;
 const WORTH_IT: f64 = 1e-3;
 
 impl Line {
-    /// By least squares with weight `1/t^2`: clocks and machines err in proportion, and the large
-    /// messages must not drown the intercept. The t of the weights is the line's own, found by
-    /// repetition from the measured one, because weights from measured times favour those that
-    /// are short by chance. Needs two sizes.
+    /// Line by least squares with weight `1/t^2`: clocks and machines err in proportion, and the large
+    /// messages must not drown the intercept. The t of the weights is the line's own, found by repetition
+    /// from the measured one, because weights from measured times favour those that are short by chance.
+    /// Needs two sizes.
     fn through(times: &BySize) -> Self {
         let mut levels: Vec<f64> = times.values().map(|times| Mean::of(times).value).collect();
         let mut line = Self::weighted(times, &levels);
@@ -132,10 +132,11 @@ impl Line {
         line
     }
 
-    /// With the time of each size that its weight follows from.
+    /// Line by weights that follow from these times of each size.
     ///
-    /// The variance of a time is the weighted sum of squared residuals over n - 2. Where the line misses the mean of the sizes by more than
-    /// their repetitions explain, these alone count, as if each had been measured once.
+    /// The variance of a time is the weighted sum of squared residuals over n - 2. Where the line misses
+    /// the mean of the sizes by more than their repetitions explain, these alone count, as if each had been
+    /// measured once.
     fn weighted(times: &BySize, levels: &[f64]) -> Self {
         let points: Vec<(f64, f64, f64)> = times
             .iter()
@@ -216,9 +217,9 @@ const MOST_PASSES: u32 = 30;
 const ROUNDING: f64 = 1e-12;
 
 impl Lines {
-    /// One line, unless two err clearly less at sizes that they do not know, by more than the
-    /// standard error of the difference in squares, and meet those that they know better than
-    /// chance explains. Where they part is found anew each time.
+    /// Fits one line, unless two err clearly less at sizes that they do not know, by more than the standard
+    /// error of the difference in squares, and meet those that they know better than chance explains. Where
+    /// they part is found anew each time.
     fn through(times: &BySize) -> Self {
         let line = || Self { first: Line::through(times), change: None };
         let Some(two) = Self::two(times) else { return line() };
@@ -456,7 +457,7 @@ mod tests {
         approx::assert_relative_eq!(many, one, max_relative = 1e-9);
     }
 
-    /// Each of these times so many times over, at the sizes 0, 1, 2...
+    /// Times so many times over, at the sizes 0, 1, 2...
     fn at_sizes(times: &[f64], repetitions: usize) -> BySize {
         (0..).zip(times).map(|(bytes, &time)| (bytes, vec![time; repetitions])).collect()
     }

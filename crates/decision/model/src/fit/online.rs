@@ -70,7 +70,7 @@ pub struct Online {
     values: Vec<f64>,
     /// Row by row, symmetric.
     covariance: Vec<f64>,
-    /// Both before the first run.
+    /// Estimates and their covariance before the first run.
     first: (Vec<f64>, Vec<f64>),
     /// `P h` of a run.
     gain: Vec<f64>,
@@ -180,13 +180,13 @@ impl Online {
         Ok(surprise)
     }
 
-    /// As [`Self::learn`], but what is answered follows only with [`Self::settle`]: for programs that
-    /// add many runs between questions. It settles by itself after every eighth part more of them, so
+    /// Learns like [`Self::learn`], but what is answered follows only with [`Self::settle`]: for programs
+    /// that add many runs between questions. It settles by itself after every eighth part more of them, so
     /// that the surprise is of what was known not long before.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for m or p of 0, m above [`Self::last_m`], or a time that is not finite
-    /// and above 0. Nothing is learnt then.
+    /// [`Error::OutOfRange`] for m or p of 0, m above [`Self::last_m`], or a time that is not finite and
+    /// above 0. Nothing is learnt then.
     pub fn add(&mut self, m: u32, p: u32, time_s: f64) -> Result<f64> {
         let error =
             |name, found: String, expected: String| Err(Error::out_of_range(name, found, expected));
@@ -288,7 +288,7 @@ impl Online {
         (0..expected.len()).map(each).collect()
     }
 
-    /// One step of the filter, for all runs of one configuration.
+    /// Takes one step of the filter, for all runs of one configuration.
     fn step(&mut self, m: u32, p: u32, summary: &Summary, reference_s: f64) {
         if summary.weight <= 0.0 {
             return;
@@ -326,12 +326,12 @@ const ENOUGH: f64 = 3.0;
 /// A relative change of all expected times below this is rounding.
 const STANDS_STILL: f64 = 1e-12;
 
-/// More rounds than these change nothing that anyone could see.
+/// Most rounds; further ones change nothing that could be seen.
 const MOST_ROUNDS: u32 = 60;
 
 /// What runs say by themselves.
 struct Judged {
-    /// Of configurations with enough runs.
+    /// Summaries of configurations with enough runs.
     summaries: Vec<Option<Summary>>,
     /// Logarithms of the medians.
     centres: Vec<f64>,

@@ -30,9 +30,9 @@ pub struct Counts {
 /// What the off-loads of a sequential run move between memory and APUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Traffic {
-    /// In the whole run \[bytes\].
+    /// Bytes of the whole run.
     pub bytes: f64,
-    /// In an average off-load before the first and after the last computation \[bytes\].
+    /// Bytes of an average off-load before the first and after the last computation.
     pub exposed_bytes: f64,
 }
 

@@ -32,10 +32,10 @@ pub struct Report {
     pub runs: Option<RunsReport>,
 }
 
-/// One term.
+/// Term of equation 11, and how it was obtained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermReport {
-    /// Its name in parameter files.
+    /// Name in parameter files.
     pub term: &'static str,
     /// The values, each with its m where the term is a table over m. Where they came from stands
     /// in [`Estimate::source`].
@@ -117,7 +117,7 @@ pub struct Sum {
 pub const ALL: &str = "all";
 
 impl RunsReport {
-    /// Of terms given these runs, and of what is believed.
+    /// Report of terms given these runs, and of what is believed.
     pub(crate) fn new(given: &Given, believed: &Believed, runs: &Runs) -> Self {
         let parameters = &given.parameters;
         let relative_error = |cell: &Cell| {

@@ -31,14 +31,14 @@ use mmgp_base::table::Source;
 use mmgp_base::table::records::Run;
 use mmgp_intake::{Claims, Entry, Plan, formats};
 
-/// All timed runs of a program, summed up for each configuration.
+/// Timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {
     /// The file they came from.
     pub file: String,
     /// What was measured; of a rate, the times are those of one unit of work.
     pub quantity: Quantity,
-    /// One cell for each (m, p) that was run, in increasing order.
+    /// Cells, one for each (m, p) that was run, in increasing order.
     pub cells: Vec<Cell>,
 }
 
@@ -139,11 +139,11 @@ pub struct Reading {
 /// others, more than chance explains ([`Warning::WarmUp`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WarmUp {
-    /// It is left out where the configuration has others: it would shift the mean, and pass for
+    /// Leave the first run out where the configuration has others: it would shift the mean, and pass for
     /// noise that hides how far a model is off.
     #[default]
     LeaveOut,
-    /// It counts as the others do.
+    /// Count the first run as the others.
     Keep,
 }
 
@@ -196,7 +196,7 @@ fn collect_rows(file: &str, rows: &[Run], warm_up: WarmUp) -> Result<(Runs, Vec<
     Ok(collector.finish(file, warm_up))
 }
 
-/// So many are kept by themselves.
+/// Number of times that are kept by themselves.
 const FEW: usize = 64;
 
 /// The width of a bin of logarithms.
@@ -208,7 +208,7 @@ const BESIDE: i64 = 50;
 /// Times, each as the logarithm of its ratio to a common one.
 #[derive(Debug, Clone)]
 enum Times {
-    /// In the order in which they came.
+    /// Times in the order in which they came.
     Few(Vec<f64>),
     Many(Histogram),
 }
@@ -323,7 +323,7 @@ impl Times {
         }
     }
 
-    /// All of them, increasing, those that are alike together.
+    /// Bins of the times, increasing, equal times together.
     pub fn bins(&self) -> Vec<Bin> {
         match self {
             Self::Few(logs) => {

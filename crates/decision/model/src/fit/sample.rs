@@ -11,7 +11,7 @@ use crate::statistics::Mean;
 use mmgp_base::error::Warning;
 
 impl Mean {
-    /// As a term of the model that was measured in `file`.
+    /// Estimate of a term of the model that was measured in `file`.
     pub fn measured_in(&self, file: &str) -> Estimate {
         Estimate {
             value: self.value,
@@ -92,7 +92,7 @@ pub(crate) mod noise {
         }
     }
 
-    /// Of the 95 % intervals of a thousand seeds, 950 hold the truth; sqrt(1000*0.95*0.05) = 6.9
+    /// Checks that of the 95 % intervals of a thousand seeds 950 hold the truth; sqrt(1000*0.95*0.05) = 6.9
     /// is the standard error of their number, of which less than three are allowed.
     pub fn assert_covers(interval_and_truth: impl Fn(u64) -> ((f64, f64), f64)) {
         let holds = |&seed: &u64| {
@@ -118,7 +118,7 @@ pub(crate) struct Measurement<T> {
 }
 
 impl<T> Measurement<T> {
-    /// Of a term without a shape.
+    /// Measurement of a term without a shape.
     pub fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
         Self { value, observations, choices: Vec::new(), correlation: None, warnings }
     }

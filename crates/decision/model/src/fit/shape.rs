@@ -37,13 +37,13 @@ pub enum Shape {
     Table,
 }
 
-/// Which shape to take.
+/// Shape that is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Selection {
     /// The one that cross-validation finds.
     #[default]
     CrossValidated,
-    /// This one, whatever its errors.
+    /// Take this one, whatever its errors.
     Fixed(Shape),
 }
 
@@ -66,8 +66,8 @@ pub struct TermChoices {
 pub struct Trial {
     /// The shape.
     pub shape: Shape,
-    /// Its parameters, by the letters of [`Shape`]; none of a table. The unit is that of the term,
-    /// per m where it is a slope; an exponent has none. Of these alone the value may be negative.
+    /// Parameters by the letters of [`Shape`]; none of a table. The unit is that of the term, per m where
+    /// it is a slope; an exponent has none. Of these alone the value may be negative.
     pub parameters: Vec<(&'static str, Estimate)>,
     /// Root mean square of the relative errors at each m when that m is left out of the fit;
     /// `None` where too few m were measured for that.
@@ -77,16 +77,15 @@ pub struct Trial {
 /// Why a shape was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It was asked for.
+    /// The user asked for it.
     Asked,
-    /// Its errors are the least.
+    /// The errors are the least.
     LeastError,
-    /// Its errors are larger than the least by no more than chance explains, and it has fewer
-    /// parameters.
+    /// The errors are larger than the least by no more than chance explains, and it has fewer parameters.
     Simplest,
     /// A table, because every formula misses the measured values by more than their own errors.
     FormulasMiss,
-    /// Too few m were measured to compare shapes.
+    /// The m were too few to compare shapes.
     TooFew,
 }
 
@@ -164,7 +163,7 @@ impl Choice {
 }
 
 impl Shape {
-    /// Its name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Shape::Constant => "constant",

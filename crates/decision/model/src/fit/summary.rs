@@ -30,15 +30,15 @@ pub struct Summary {
 /// A term and its part of the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its name in parameter files, of a table with its m.
+    /// Name in parameter files; of a table with the m.
     pub term: String,
-    /// With its standard error, where that is known.
+    /// Value, with its standard error where that is known.
     pub estimate: Estimate,
-    /// From 0 to 1.
+    /// Share of the time, from 0 to 1.
     pub share: f64,
 }
 
-/// More terms than these say no more.
+/// Most terms that are shown.
 const SHOWN: usize = 5;
 
 /// A term that makes up less than this is not worth a line.

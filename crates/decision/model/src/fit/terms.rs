@@ -53,7 +53,7 @@ impl Given {
 /// A part of a variance that runs took away and that is worth naming them for.
 const NOTABLE: f64 = 0.01;
 
-/// Below this size, a correlation is left out where all of an entry's are so small.
+/// Size of correlations below which an entry's are left out where all are so small.
 const FAINT: f64 = 1e-3;
 
 /// Correlations are written to so many parts.
@@ -78,10 +78,10 @@ pub(crate) const LAWS: [&str; 2] = ["amdahl", "usl"];
 const VIEWS: &[&str] = &[EQUATION_11, LAWS[0], LAWS[1]];
 
 impl Believed {
-    /// Of parameters with evidence; `base` holds what files said of the terms but for those unknown.
+    /// Belief of parameters with evidence; `base` holds what files said of the terms but for those unknown.
     ///
     /// # Errors
-    /// As [`Posterior::new`].
+    /// Errors of [`Posterior::new`].
     pub fn new(
         (base, unknown): (&Parameters, &[Term]),
         growth: Option<shape::Shape>,

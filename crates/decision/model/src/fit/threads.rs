@@ -13,8 +13,8 @@ use mmgp_base::table::records::ThreadRun;
 /// Lists of requests that are taken to hide the latency; checked afterwards.
 const ENOUGH: u32 = 16;
 
-/// Where so many requests do not hide the latency, a node seems to take its part of the latency and of
-/// what it takes of the SPU, but for so much of scatter.
+/// Scatter within which a node seems to take its part of the latency and of what it takes of the SPU, where
+/// so many requests do not hide the latency.
 const ALIKE: f64 = 0.02;
 
 /// Estimates all terms. With one accelerator and sublists that are all as long: runs of one thread

@@ -98,7 +98,7 @@ mod tests {
         MessageRun { link: link.into(), way: way.into(), bytes, repetition: 1, time_s }
     }
 
-    /// Each size twice, off to either side.
+    /// Blocks of each size twice, off to either side.
     fn blocks(off: f64) -> Vec<BlockRun> {
         let sizes = [(100, 20), (100, 50), (500, 50), (500, 100), (2000, 100), (2000, 400)];
         let twice = |(cells, lines)| [block(cells, lines, off), block(cells, lines, -off)];

@@ -18,7 +18,7 @@ pub enum Answer {
 /// What a process asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which function it off-loads, by any number; those from 15 on count as one.
+    /// Function that it off-loads, by any number; those from 15 on count as one.
     pub function: u32,
     /// The most APUs that can share it, at least 1.
     pub most_shares: u32,
@@ -30,16 +30,16 @@ pub struct Request {
 /// with the same work come to their end at about the same time.
 const QUANTUM: u32 = 8;
 
-/// Where a process is.
+/// State of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It has not entered, or has left.
+    /// Not entered, or left.
     Away,
-    /// It runs on the host.
+    /// Running on the host.
     Host,
-    /// It was told to hold.
+    /// Told to hold.
     Waiting,
-    /// Its off-load is under way.
+    /// Waiting for the end of its off-load.
     Running,
 }
 
@@ -64,9 +64,9 @@ pub(super) struct Process {
     pub started_at: f64,
     /// What it off-loads.
     pub function: u32,
-    /// On how many APUs.
+    /// Number of APUs of the off-load.
     pub shares: u32,
-    /// Under which choice, by its number.
+    /// Number of the choice under which it began.
     pub choice: u64,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Terms {
     pub idle: u32,
 }
 
-/// All processes.
+/// Processes, and who may go.
 #[derive(Debug, Clone)]
 pub(super) struct Admission {
     processes: Vec<Process>,

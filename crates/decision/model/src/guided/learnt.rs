@@ -25,27 +25,27 @@ const SHARPNESS: i32 = 12;
 const MISFIT: f64 = 0.05;
 const AS_RECORDS: f64 = 2.0;
 const MOST_MISFIT: f64 = 0.5;
-/// By so much (m, p) must differ, in natural logarithms, for its correlation to fall to 1/e.
+/// Difference of (m, p), in natural logarithms, at which the correlation falls to 1/e.
 const REACH: f64 = 3.0;
 /// No variance of a record is less, relative.
 const LEAST_VARIANCE: f64 = 1e-12;
-/// None is more: such a record says nothing.
+/// Largest variance of a record, which says nothing.
 const MOST_VARIANCE: f64 = 1e6;
 /// Most choices that are remembered.
 const MOST_RECORDS: usize = 48;
 /// What a window is worth of which some functions will have fewer APUs from now on, so that its time is
 /// reckoned, not measured.
 const RECKONED: f64 = 0.1;
-/// From windows with a larger relative error equation 11 learns nothing but its first terms.
+/// Relative error of a window above which equation 11 learns nothing from it but its first terms.
 const ROUGH: f64 = 0.15;
 
 /// What a choice promises.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Promise {
     pub mapping: Mapping,
-    /// Of an off-load in the stream of all \[s\].
+    /// Time of an off-load in the stream of all \[s\].
     pub time_s: f64,
-    /// Its standard error, relative.
+    /// Standard error of that, relative.
     pub error: f64,
 }
 
@@ -87,7 +87,7 @@ impl Learnt {
         }
     }
 
-    /// Nothing of what was learnt holds any more.
+    /// Forgets all that was learnt.
     pub fn forget(&mut self) {
         self.records.clear();
         self.online = None;
@@ -113,8 +113,8 @@ impl Learnt {
         self.record(mapping).is_some_and(|record| record.is_contradicted(window, time_s))
     }
 
-    /// So many processes are alive now. What was measured of as many while others were held says little
-    /// of them alone: those that are held go whenever nothing else is off-loaded.
+    /// States how many processes are alive now. What was measured of as many while others were held says
+    /// little of them alone: those that are held go whenever nothing else is off-loaded.
     pub fn alive(&mut self, alive: u32) {
         let count = self.records.len();
         self.records
@@ -302,7 +302,7 @@ impl Learnt {
         Given::observed(covariance, off).unwrap_or_else(nothing_told)
     }
 
-    /// Of the discrepancies of two choices.
+    /// Covariance of the discrepancies of two choices.
     fn covariance(&self, one: Mapping, other: Mapping) -> f64 {
         self.misfit.powi(2) * kernel(one, other, REACH)
     }

@@ -42,16 +42,16 @@ pub(super) type Functions = [Sample; FUNCTIONS];
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
     counts: [f64; FUNCTIONS],
-    /// Of them and the host code after them \[s\].
+    /// Times of the off-loads of each function and of the host code after them \[s\].
     times: [f64; FUNCTIONS],
 }
 
 /// The mean off-load of a record, and of its functions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Restated {
-    /// Of each function \[s\].
+    /// Time of each function \[s\].
     pub times: [f64; FUNCTIONS],
-    /// With the mix of all \[s\].
+    /// Mean off-load with the mix of all \[s\].
     pub offload_s: f64,
     /// The host time after each function, and with the mix of all \[s\].
     bursts: [f64; FUNCTIONS],
@@ -65,11 +65,11 @@ pub(super) struct Restated {
 /// What is expected of a window with the mix that it has, by a record with the mix of all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
-    /// Its mean off-load, over that of the record.
+    /// Mean off-load of the window, over that of the record.
     pub of_offload: f64,
-    /// Its mean burst, over that of the record.
+    /// Mean burst of the window, over that of the record.
     pub of_burst: f64,
-    /// Its burst and off-load, over those of the record.
+    /// Burst and off-load of the window, over those of the record.
     pub of_time: f64,
     /// The relative standard error of its mean off-load, from how much functions scatter.
     pub error: f64,
@@ -144,7 +144,7 @@ impl Mix {
         mean(&self.counts, times)
     }
 
-    /// All records with one mix; `beforehand_s` is what equation 11 made of the off-load of each.
+    /// Restates all records with one mix; `beforehand_s` is what equation 11 made of the off-load of each.
     pub fn restate(&self, records: &[Record], beforehand_s: &[f64]) -> Vec<Restated> {
         let scatter = scatter(records);
         let error = |record: usize, place: usize| {

@@ -34,8 +34,8 @@ fn steps(last: u32) -> impl Iterator<Item = u32> {
     (1..=8).chain(beyond).take_while(move |&step| step <= last)
 }
 
-/// All choices for that many processes: m*p within twice the APUs, as not all off-load at the same
-/// time; and all processes with any p.
+/// Choices for that many processes: m*p within twice the APUs, as not all off-load at the same time; and
+/// all processes with any p.
 pub(super) fn candidates(alive: u32, apus: u32) -> impl Iterator<Item = Mapping> {
     let alive = alive.max(1);
     let shares = move |most: u32| {
@@ -84,7 +84,7 @@ pub(super) fn next(learnt: &Learnt, alive: u32, apus: u32, allowance_s: f64) -> 
     Some(next)
 }
 
-/// By how much a choice is faster than the best on the average, where it is; relative.
+/// Relative gain of a choice over the best on the average, where it is faster.
 fn expected_gain(promise: &Promise, best_s: f64) -> f64 {
     let gain = (best_s / promise.time_s).ln();
     if promise.error <= 0.0 {
@@ -95,7 +95,7 @@ fn expected_gain(promise: &Promise, best_s: f64) -> f64 {
 
 /// A function gets no APUs that make it faster by less than this.
 const WORTH_SHARING: f64 = 1.02;
-/// By so many standard errors two means of one function must differ to be told apart.
+/// Number of standard errors by which two means of one function must differ to be told apart.
 const TOLD_APART: f64 = 2.0;
 
 /// How functions share, under choices with the same m.
@@ -104,7 +104,7 @@ pub(super) struct Caps {
     columns: usize,
     /// Off-loads of each function at each p: a row for each function.
     functions: Vec<Sample>,
-    /// For each function at the current p.
+    /// Most APUs of each function at the current p.
     caps: [u32; FUNCTIONS],
     /// How often one of these was found to be another while a choice held.
     pub changes: u64,
@@ -185,13 +185,13 @@ impl Caps {
         self.caps = caps;
     }
 
-    /// As they are now.
+    /// Caps of all functions as they are now.
     pub fn all(&self) -> [u32; FUNCTIONS] {
         self.caps
     }
 
-    /// With another number of processes on the host, off-loads may wait longer for it, and say nothing
-    /// of those before.
+    /// Forgets off-loads measured with another number of processes on the host: they may wait longer for
+    /// it, and say nothing of those before.
     pub fn choose_others(&mut self) {
         self.functions.fill(Sample::EMPTY);
     }
@@ -226,10 +226,10 @@ const CONTENTION: (f64, f64) = (0.5, 0.4);
 const NOISE: f64 = 0.02;
 /// Off-loads of a window whose noise counts as usual.
 const USUAL_WINDOW: f64 = 128.0;
-/// So many off-loads that dealing them in rounds is dividing them: the least common multiple of the
-/// numbers up to 16.
+/// Number of off-loads of which dealing in rounds is dividing: the least common multiple of the numbers up
+/// to 16.
 const TASKS: u32 = 720_720;
-/// So many processes are told apart at least.
+/// Least number of processes that are told apart.
 const LEAST_M: u32 = 64;
 
 /// The model that the first window gives, before it has learnt that window; `None` where nothing

@@ -361,9 +361,9 @@ mod toy {
     /// How processes share the host's contexts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Host {
-        /// All run at once, each slower by this part for each process beyond the contexts.
+        /// Bursts run at once, each slower by this part for each process beyond the contexts.
         Shared(f64),
-        /// As many as there are contexts, the others wait for their turn.
+        /// Bursts take turns on the contexts.
         Turns,
     }
 
@@ -374,11 +374,11 @@ mod toy {
         pub host: Host,
         /// What each process has to do.
         pub tasks: Vec<Vec<Task>>,
-        /// All processes wait for each other after so many off-loads each; 0 for never.
+        /// Off-loads of each process after which all wait for each other; 0 for never.
         pub barrier_every: usize,
     }
 
-    /// Who leases APUs.
+    /// Scheduler that leases APUs.
     pub trait Scheduler {
         fn enters(&mut self, process: u32);
         fn leaves(&mut self, process: u32);
@@ -443,14 +443,14 @@ mod toy {
 
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum State {
-        /// It wants a context for its first burst.
+        /// Waiting for a context for the first burst.
         New,
         /// Host time that is left.
         Burst(f64),
         Waiting,
         /// When it ends, and on how many APUs it is.
         OffLoad(f64, u32),
-        /// Its result is there, and it wants a context: since when.
+        /// Waiting for a context with a result: since when.
         Ready(f64),
         Barrier,
         Done,
@@ -466,7 +466,7 @@ mod toy {
     }
 
     impl Toy {
-        /// All processes with the same work.
+        /// Processes with the same work.
         pub fn of(apus: u32, contexts: u32, processes: usize, tasks: Vec<Task>) -> Self {
             let tasks = vec![tasks; processes];
             Self { apus, contexts, host: Host::Shared(0.0), tasks, barrier_every: 0 }
@@ -562,7 +562,7 @@ mod toy {
             );
         }
 
-        /// Who gets a context now, first come first served.
+        /// Process that gets a context now, first come first served.
         fn ready(&self) -> Option<usize> {
             if self.toy.host == Host::Turns && self.bursts() >= self.toy.contexts as usize {
                 return None;

@@ -116,7 +116,7 @@ pub(super) struct Window {
     pub completions: u32,
     /// Host time from the end of an off-load to asking for the next \[s\].
     pub burst: Sample,
-    /// From its start to its end \[s\].
+    /// Off-loads from start to end \[s\].
     pub offload: Sample,
     /// Both.
     pub cycle: Sample,
@@ -211,7 +211,7 @@ pub(super) struct Record {
     pub alive: u32,
     /// What its windows are worth.
     pub offloads: f64,
-    /// Of an off-load in the stream of all, with the mix of all windows \[s\].
+    /// Time of an off-load in the stream of all, with the mix of all windows \[s\].
     pub time_s: f64,
     /// The same over a cycle, which is a burst and an off-load: 1/m where nothing is waited for.
     pub per_cycle: f64,
@@ -224,7 +224,7 @@ pub(super) struct Record {
     pub bursts: Functions,
     /// The most APUs that each function had, or has from now on.
     pub caps: [u32; FUNCTIONS],
-    /// Where there are several functions.
+    /// Times with the mix of all, where there are several functions.
     pub restated: Option<Restated>,
 }
 

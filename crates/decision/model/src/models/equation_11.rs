@@ -76,7 +76,7 @@ impl TimeModel for Parameters {
     }
 }
 
-/// Where a table ends, and what one standard error of its continuation is.
+/// End of a table, and one standard error of its continuation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     at: TableEnd,
@@ -100,7 +100,7 @@ impl End {
         Some(Self { at: TableEnd { term, last_m }, per_m: slope.abs() / 2.0 })
     }
 
-    /// One standard error of the term at m \[its unit\]; 0 within the table.
+    /// Standard error of the term at m \[its unit\]; 0 within the table.
     pub(crate) fn error_at(&self, m: u32) -> f64 {
         self.per_m * f64::from(m.saturating_sub(self.at.last_m))
     }
@@ -234,7 +234,7 @@ pub(crate) struct HostShared {
 }
 
 impl HostShared {
-    /// Of a model that has such a value above nothing.
+    /// Model that shares the host's own work, of one that has such a value above nothing.
     pub fn of(model: Rc<dyn TimeModel>) -> Option<Self> {
         let values = model.values();
         let place = values.iter().position(|value| value.name == Term::HpuTime.name())?;

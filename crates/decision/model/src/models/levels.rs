@@ -24,7 +24,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 use mmgp_base::units::Seconds;
 
-/// One level of parallelism.
+/// Level of parallelism.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     /// Units that work at once, at least 1; the parallel part is divided among them.
@@ -60,7 +60,7 @@ pub fn time(levels: &[Level], parallel: Seconds) -> Seconds {
 pub struct NodeLevel {
     /// Added to every collective that spans nodes, 0 or more.
     pub per_message: Seconds,
-    /// For each step of the tree over the nodes, 0 or more.
+    /// Time of each step of the tree over the nodes, 0 or more.
     pub per_step: Seconds,
 }
 

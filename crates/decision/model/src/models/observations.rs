@@ -21,7 +21,7 @@ pub struct Observations {
     /// Sum over all configurations of the squared deviations of the logarithms of the times from
     /// their mean.
     pub scatter: f64,
-    /// Its degrees of freedom: repetitions beyond the first.
+    /// Degrees of freedom of the scatter: repetitions beyond the first.
     pub degrees_of_freedom: f64,
     /// What is known of others that were stopped, by m, then p, each once. No file keeps it.
     pub bounds: Vec<Bound>,
@@ -39,11 +39,11 @@ pub struct Evidence {
 /// The terms as files alone know them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Before {
-    /// Those that no file knows change no time.
+    /// Terms by files; those that no file knows change no time.
     pub terms: Terms,
     /// How the errors of the others go together.
     pub correlation: Option<Correlation>,
-    /// Those that no file knows.
+    /// Terms that no file knows.
     pub unknown: Vec<Term>,
 }
 
@@ -63,7 +63,7 @@ pub struct Observed {
 pub struct Bound {
     /// Which.
     pub mapping: Mapping,
-    /// It takes longer than this, above 0.
+    /// Time that it takes longer than, above 0.
     pub longer_than: Seconds,
 }
 

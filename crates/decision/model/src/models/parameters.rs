@@ -19,7 +19,7 @@ use mmgp_base::table::Source;
 pub enum Decomposition {
     /// One job whose data is cut into m pieces; control flow is replicated on every thread.
     Data,
-    /// So many independent tasks, dealt to m workers; the terms are totals over all of them.
+    /// Independent tasks, dealt to m workers; the terms are totals over all of them.
     Task {
         /// Independent tasks, at least 1.
         tasks: u32,
@@ -68,7 +68,7 @@ pub enum OverM {
 pub struct Table {
     /// The m of each value, increasing, the first at least 1.
     pub m: Vec<u32>,
-    /// One estimate for each m.
+    /// Estimates, one for each m.
     pub values: Vec<Estimate>,
     /// What holds between and beyond them.
     pub interpolation: Interpolation,
@@ -155,19 +155,19 @@ pub struct Terms {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// Its name: the off-loaded function.
+    /// Name of the phase: the off-loaded function.
     pub name: String,
-    /// As [`Terms::t_hpu_s`], for this phase.
+    /// Part of [`Terms::t_hpu_s`].
     pub t_hpu_s: Estimate,
-    /// As [`Terms::t_apu_s`], for this phase.
+    /// Part of [`Terms::t_apu_s`].
     pub t_apu_s: Estimate,
-    /// As [`Terms::c_apu_s`], for this phase.
+    /// Part of [`Terms::c_apu_s`].
     pub c_apu_s: Estimate,
-    /// As [`Terms::offloads`], for this phase.
+    /// Part of [`Terms::offloads`].
     pub offloads: Estimate,
-    /// As [`Terms::g_s`], for this phase.
+    /// Gap of the phase, as [`Terms::g_s`].
     pub g_s: Estimate,
-    /// As [`Terms::collectives`], for this phase.
+    /// Part of [`Terms::collectives`].
     pub collectives: Option<Estimate>,
 }
 
@@ -198,7 +198,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Of a program of one phase, each error its own, without refinements.
+    /// Parameters of a program of one phase, each error its own, without refinements.
     pub fn new(
         name: impl Into<String>,
         decomposition: Decomposition,
@@ -219,7 +219,7 @@ impl Parameters {
     }
 }
 
-/// Beyond this m, a formula is tabulated at steps of a twentieth.
+/// Largest m at which a formula is tabulated at every m; beyond, at steps of a twentieth.
 const EVERY_M: u32 = 64;
 
 /// The m from 2 to a last one between which a formula is next to linear.
@@ -257,7 +257,7 @@ impl Parameters {
         tabulated
     }
 
-    /// One term so; `None` where it is so already.
+    /// Tabulates one term; `None` where it is a table already.
     fn tabulated_term(
         &self,
         over: &OverM,

@@ -56,10 +56,10 @@ pub struct Refinements {
     /// threads beyond H lose by taking turns is the queue's and not alpha's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware_contexts: Option<u32>,
-    /// Per off-load and APU, how long its memory is busy with the first and the last block, which
-    /// no computation overlaps \[s\]. What a single APU waits for there is in C_APU, where a profile
-    /// finds it; of several on one memory each has the blocks of all before it to wait for, but
-    /// starts g later than the last, so `exposed - g` is what a further one adds, if anything.
+    /// Time per off-load and APU for which its memory is busy with the first and the last block, which no
+    /// computation overlaps \[s\]. What a single APU waits for there is in C_APU, where a profile finds it;
+    /// of several on one memory each has the blocks of all before it to wait for, but starts g later than
+    /// the last, so `exposed - g` is what a further one adds, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed_transfer_s: Option<Estimate>,
     /// APUs that ask their memory for more bandwidth than it has.
@@ -149,7 +149,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::ByProcess => "process",
@@ -215,12 +215,12 @@ impl Refinements {
 /// The terms of the refined model at one (m, p) \[s\]; their sum is the time of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RefinedBreakdown {
-    /// Those of equation 11. Where hardware contexts are given, `hpu_s` has the slowdown by
-    /// contention among contexts alone, and `context_switch_s` is 0 for m up to H.
+    /// Terms of equation 11. Where hardware contexts are given, `hpu_s` has the slowdown by contention
+    /// among contexts alone, and `context_switch_s` is 0 for m up to H.
     pub terms: Breakdown,
-    /// By how much the slowest APU's share of the loop is more than the even one.
+    /// Time by which the slowest APU's share of the loop is more than the even one.
     pub uneven_division_s: f64,
-    /// By how much memory takes longer to deliver than APUs to compute.
+    /// Time by which memory takes longer to deliver than APUs to compute.
     pub memory_contention_s: f64,
     /// First and last data of an off-load that wait for those of other APUs.
     pub exposed_transfer_s: f64,
@@ -231,7 +231,7 @@ pub struct RefinedBreakdown {
 }
 
 impl RefinedBreakdown {
-    /// Those of equation 11, then the others.
+    /// Parts of equation 11, then the others.
     pub fn parts(&self) -> [Part; 12] {
         let further = [
             ("uneven division", self.uneven_division_s),
@@ -365,7 +365,7 @@ mod tests {
         Refinements { memory: Some(memory), ..Refinements::default() }
     }
 
-    /// By how much the refined time exceeds equation 11.
+    /// Checks by how much the refined time exceeds equation 11.
     fn check_excess(
         decomposition: Decomposition,
         refinements: Refinements,

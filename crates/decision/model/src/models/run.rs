@@ -189,12 +189,13 @@ impl Terms {
         self.o_col_s.at(m, 0.0)
     }
 
-    /// As [`Self::alpha_at`], but linear in the entries of the table even where that leads below 0.
+    /// Slowdown like [`Self::alpha_at`], but linear in the entries of the table even where that leads below
+    /// 0.
     pub(crate) fn linear_alpha_at(&self, m: u32) -> f64 {
         if m == 1 { 1.0 } else { self.alpha.at_or_above(f64::NEG_INFINITY, m, 1.0) }
     }
 
-    /// As [`Self::o_col_at`], but linear in the entries of the table even where that leads below 0.
+    /// Cost like [`Self::o_col_at`], but linear in the entries of the table even where that leads below 0.
     pub(crate) fn linear_o_col_at(&self, m: u32) -> f64 {
         self.o_col_s.at_or_above(f64::NEG_INFINITY, m, 0.0)
     }
@@ -207,7 +208,7 @@ impl OverM {
         self.at_or_above(0.0, m, at_one)
     }
 
-    /// As [`Self::at`], with the least that a table goes on to.
+    /// Value like [`Self::at`], with the least that a table goes on to.
     fn at_or_above(&self, least: f64, m: u32, at_one: f64) -> f64 {
         match self {
             OverM::Constant(estimate) => estimate.value,
@@ -254,7 +255,7 @@ impl Table {
     }
 }
 
-/// Where a value of m lies in a table.
+/// Entries of a table between which a value of m lies.
 pub(super) struct Neighbours {
     /// The entry below; `None` for what is fixed at m = 1, or where `position` is 1.
     pub low: Option<usize>,

@@ -10,7 +10,7 @@ use crate::statistics::quantile_97_5;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
-/// One number of a parameter set: a scalar term, or one entry of a term over m.
+/// Number of a parameter set: a scalar term, or one entry of a term over m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Entry {
     /// [`Terms::t_hpu_s`].
@@ -70,7 +70,7 @@ impl Terms {
         self.value(term).estimates.get(index)
     }
 
-    /// As [`Self::estimate`], to change it.
+    /// Estimate of an entry, to change it.
     pub fn estimate_mut(&mut self, entry: Entry) -> Option<&mut Estimate> {
         let (term, index) = Term::of(entry);
         self.value_mut(term).estimates().get_mut(index)
@@ -78,7 +78,7 @@ impl Terms {
 }
 
 impl OverM {
-    /// Its numbers: one, or one for each m of the table.
+    /// Numbers of the term: one, or one for each m of the table.
     pub fn estimates(&self) -> &[Estimate] {
         Value::from(self).estimates
     }
@@ -154,7 +154,7 @@ pub struct Correlation {
 /// A standard error, and the degrees of freedom that it was estimated with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandardError {
-    /// In the unit of its quantity.
+    /// Standard error in the unit of its quantity.
     pub value: f64,
     /// Degrees of freedom; `None` where the error is taken as known.
     pub degrees_of_freedom: Option<f64>,
@@ -228,13 +228,13 @@ impl StandardError {
 }
 
 impl Estimate {
-    /// Its standard error, where that is known.
+    /// Standard error with its degrees of freedom, where it is known.
     pub fn standard_error(&self) -> Option<StandardError> {
         let degrees_of_freedom = self.degrees_of_freedom;
         self.std_error.map(|value| StandardError { value, degrees_of_freedom })
     }
 
-    /// Its 95 % interval, which ends at 0, where its standard error is known.
+    /// Interval of 95 %, which ends at 0, where the standard error is known.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let half_width = self.standard_error()?.half_width();
         Some(((self.value - half_width).max(0.0), self.value + half_width))
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::toy;
 
-    /// With tables that go on beyond m = 5 and m = 9.
+    /// Parameters with tables that go on beyond m = 5 and m = 9.
     fn going_on(parameters: &Parameters, interpolation: Interpolation) -> Parameters {
         let mut parameters = parameters.clone();
         for term in [&mut parameters.terms.alpha, &mut parameters.terms.o_col_s] {

@@ -9,7 +9,7 @@ use crate::statistics::quantile_97_5;
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
-/// All sources of error, and how they go together.
+/// Sources of error, and how they go together.
 #[derive(Debug, Clone)]
 pub(crate) struct Sources {
     pub sources: Vec<Value>,

@@ -47,19 +47,19 @@ pub enum Per {
     Collective,
 }
 
-/// One row of the table.
+/// Row of the table of terms.
 struct Row {
     term: Term,
     name: &'static str,
     symbol: &'static str,
-    /// As a page writes it.
+    /// Symbol as a page writes it.
     label: &'static str,
     latex: &'static str,
     unit: &'static str,
     per: Per,
     quantity: &'static str,
     of_program: Field<Terms>,
-    /// Where the phases of a program have a part of the term each.
+    /// Field of a phase, where the phases of a program have a part of the term each.
     of_phase: Option<Field<Phase>>,
 }
 
@@ -204,12 +204,12 @@ static TABLE: [Row; 10] = [
 ];
 
 impl Term {
-    /// All terms, in the order of parameter files.
+    /// Terms in the order of parameter files.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.term)
     }
 
-    /// Those of which each phase of a program has its part.
+    /// Terms of which each phase of a program has its part.
     pub fn of_phases() -> impl Iterator<Item = Self> {
         TABLE.iter().filter(|row| row.of_phase.is_some()).map(|row| row.term)
     }
@@ -218,7 +218,7 @@ impl Term {
         &TABLE[self as usize]
     }
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -297,7 +297,7 @@ impl Term {
 }
 
 impl Per {
-    /// As it follows a unit: `per off-load`; nothing for the whole run.
+    /// Words that follow a unit: `per off-load`; nothing for the whole run.
     pub fn name(self) -> &'static str {
         match self {
             Per::Run => "",

@@ -55,7 +55,7 @@ use mmgp_base::units::Seconds;
 pub use terms::Formula;
 pub use terms::{OverP, ThreadTerms};
 
-/// Its name.
+/// Name of the model.
 pub const NAME: &str = "threads";
 
 /// What there is to choose beside the number of accelerators.
@@ -70,14 +70,14 @@ pub struct Choice {
 /// How long sublists are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Division {
-    /// All as long as one another.
+    /// Sublists as long as one another.
     Even,
     /// Their heads are drawn at random.
     Random,
 }
 
 impl Division {
-    /// Its name in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Even => "even",
@@ -101,7 +101,7 @@ const STEP: f64 = 1e-4;
 const LEAST_STEP: f64 = 1e-15;
 
 impl SoftwareThreads {
-    /// For a list of so many nodes.
+    /// Model for a list of so many nodes.
     pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
         Self { terms, nodes: nodes.into(), division, choice }
     }
@@ -162,7 +162,7 @@ impl SoftwareThreads {
 
 /// Step 2 \[s\].
 struct Ranking {
-    /// By the accelerator that takes longest, were memory as fast as one likes.
+    /// Time of the accelerator that takes longest, were memory as fast as one likes.
     compute: f64,
     /// What is waited for memory beyond that.
     memory: f64,

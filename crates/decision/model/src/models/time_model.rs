@@ -85,17 +85,17 @@ pub trait TimeModel {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Value {
-    /// Its name: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
+    /// Name of the value: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
     pub name: String,
     /// The value, in its unit.
     pub value: f64,
-    /// Its standard error in the same unit, where that is known.
+    /// Standard error in the same unit, where that is known.
     pub std_error: Option<f64>,
     /// Degrees of freedom of that standard error; `None` where it is taken as known.
     pub degrees_of_freedom: Option<f64>,
     /// The least that it can be; no draw is below.
     pub least: f64,
-    /// Where it stands for how a table goes on beyond its end: it counts in standard errors then.
+    /// End of the table beyond which it says how that goes on: it counts in standard errors then.
     pub beyond: Option<TableEnd>,
 }
 

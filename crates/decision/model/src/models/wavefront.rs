@@ -85,11 +85,11 @@ pub struct Problem {
 /// grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tiling {
-    /// Of a node.
+    /// Sides of a node's tile.
     pub node: [u32; 2],
-    /// Of a blade.
+    /// Sides of a blade's tile.
     pub blade: [u32; 2],
-    /// Of a Cell.
+    /// Sides of a Cell's tile.
     pub cell: [u32; 2],
 }
 
@@ -119,7 +119,7 @@ pub struct Choice {
     pub planes: u32,
     /// Angles of a block: mmi, which divides those of an octant.
     pub angles: u32,
-    /// Which ranks are on one node, blade and Cell.
+    /// Ranks that are on one node, blade and Cell.
     pub tiling: Tiling,
 }
 
@@ -141,10 +141,9 @@ impl Choice {
     }
 }
 
-/// All choices for a mapping: m nodes whose tiles of p ranks cover a grid exactly, with at least a cell for
-/// each rank, and every number of plane blocks and angle blocks; of planes that give equally many
-/// blocks the fewest. A node's ranks are cut into those of so many blades, and these into so many
-/// Cells.
+/// Choices for a mapping: m nodes whose tiles of p ranks cover a grid exactly, with at least a cell for
+/// each rank, and every number of plane blocks and angle blocks; of planes that give equally many blocks
+/// the fewest. A node's ranks are cut into those of so many blades, and these into so many Cells.
 pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -> Vec<Choice> {
     let divisors = |number: u32| (1..=number).filter(move |it| number.is_multiple_of(*it));
     let mut planes: Vec<u32> = (1..=problem.kt).map(|blocks| problem.kt.div_ceil(blocks)).collect();
@@ -169,9 +168,9 @@ pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -
 /// A time by the size of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Of a message without data \[s\].
+    /// Time of a message without data \[s\].
     pub latency_s: Estimate,
-    /// For each byte, one over the rate \[s\].
+    /// Time of each byte, one over the rate \[s\].
     pub byte_s: Estimate,
 }
 
@@ -194,11 +193,11 @@ impl Line {
 /// What a synchronous message costs on a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTerms {
-    /// From the sender's readiness to the receiver's completion, where the receiver waits.
+    /// Time from the sender's readiness to the receiver's completion, where the receiver waits.
     pub early: Line,
-    /// From the receiver's posting to its completion, where the message waits.
+    /// Time from the receiver's posting to its completion, where the message waits.
     pub late: Line,
-    /// From the receiver's completion until the sender goes on.
+    /// Time from the receiver's completion until the sender goes on.
     pub release: Line,
 }
 
@@ -246,11 +245,11 @@ pub(crate) const WAYS: [&str; 3] = ["early", "late", "release"];
 /// What the time of a wavefront is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WavefrontTerms {
-    /// Of a block without cells: `W_0` \[s\].
+    /// Time of a block without cells: `W_0` \[s\].
     pub block_s: Estimate,
-    /// Of a line of cells along x in a block, of which it has jt mk \[s\].
+    /// Time of a line of cells along x in a block, of which it has jt mk \[s\].
     pub line_s: Estimate,
-    /// Of a cell for an angle \[s\].
+    /// Time of a cell for an angle \[s\].
     pub cell_s: Estimate,
     /// Messages.
     pub links: Links,
@@ -268,7 +267,7 @@ fn place_of(link: usize, way: usize) -> usize {
 }
 
 impl WavefrontTerms {
-    /// All of them nothing.
+    /// Terms that are all nothing.
     pub fn nothing() -> Self {
         Self {
             block_s: Estimate::exact(0.0),
@@ -278,7 +277,7 @@ impl WavefrontTerms {
         }
     }
 
-    /// All terms, each with its name: `cell_s`, `early_s(between-nodes)`, `early_byte_s(between-nodes)`.
+    /// Terms, each with its name: `cell_s`, `early_s(between-nodes)`, `early_byte_s(between-nodes)`.
     pub fn named(&self) -> Vec<(String, &Estimate)> {
         let blocks = [
             ("block_s".to_string(), &self.block_s),
@@ -438,7 +437,7 @@ mod tests {
         check(parts, time.0);
     }
 
-    /// Each slope is a difference of times over a difference of values.
+    /// Checks that each slope is a difference of times over a difference of values.
     fn check_gradient(slopes: &[(usize, f64)], time: impl Fn(usize, f64) -> f64) {
         assert!(slopes.len() > 3);
         for &(place, slope) in slopes {

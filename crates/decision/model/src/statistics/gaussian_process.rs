@@ -63,7 +63,7 @@ impl Given {
         inverse * cross
     }
 
-    /// Each observation as all others predict it: what it is off by, and the variance of that.
+    /// Observations as all others predict each: what it is off by, and the variance of that.
     pub fn each_by_the_others(&self) -> impl Iterator<Item = (f64, f64)> {
         let size = self.pull.len();
         let inverse = self.whitened(DMatrix::identity(size, size));

@@ -12,7 +12,7 @@ pub(crate) struct Design {
     scaled: DMatrix<f64>,
     lengths: Vec<f64>,
     roots: Vec<f64>,
-    /// Of `scaled' * scaled`.
+    /// Inverse of `scaled' * scaled`.
     inverse: DMatrix<f64>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Design {
 #[derive(Debug, Clone)]
 pub(crate) struct Solution {
     pub coefficients: Vec<f64>,
-    /// By how much each row is missed, times the root of its weight.
+    /// Distance by which each row is missed, times the root of its weight.
     pub residuals: DVector<f64>,
 }
 
@@ -28,8 +28,8 @@ pub(crate) struct Solution {
 const SINGULAR: f64 = 1e-9;
 
 impl Design {
-    /// One row for each observation, one column for each coefficient; `None` where the rows do not tell the
-    /// columns apart.
+    /// Design of one row for each observation, one column for each coefficient; `None` where the rows do
+    /// not tell the columns apart.
     pub fn new(mut columns: DMatrix<f64>, weights: impl Iterator<Item = f64>) -> Option<Self> {
         let roots: Vec<f64> = weights.map(f64::sqrt).collect();
         for (mut row, root) in columns.row_iter_mut().zip(&roots) {

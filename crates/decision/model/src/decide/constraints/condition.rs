@@ -48,7 +48,7 @@ impl Condition {
         Ok(Self { text: text.trim().into(), expression })
     }
 
-    /// As it was written.
+    /// Condition as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -64,14 +64,14 @@ impl Condition {
 #[derive(Debug, Clone, Copy)]
 pub struct Choices<'a> {
     pub(super) first: u32,
-    /// All of them and more, where they are not one after the other.
+    /// Values of p and more, where they are not one after the other.
     pub(super) listed: Option<&'a [u32]>,
     /// How many there are.
     pub count: u32,
 }
 
 impl<'a> Choices<'a> {
-    /// All from 1 to `last`.
+    /// Choices from 1 to `last`.
     pub(in crate::decide) fn up_to_last(last: u32) -> Self {
         Self { first: 1, listed: None, count: last }
     }
@@ -84,7 +84,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// All of them.
+    /// Values of p, increasing.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + 'a {
         (0..self.count).map(move |index| self.at(index))
     }

@@ -48,7 +48,7 @@ const TRUTHS: [(&str, Truth); 6] = [
     ("serial part in each process", |m, p| 20.0 + 40.0 / m + 300.0 / (m * p)),
 ];
 
-/// Where equation 11 is the truth.
+/// Truths that are equation 11.
 const OF_EQUATION_11: [&str; 2] = ["slope in m", "equation 11"];
 
 /// How a program is timed.
@@ -104,7 +104,7 @@ struct Score {
     left_out: Coverage,
     /// Intervals of those that were.
     measured: Coverage,
-    /// By tenths of P(best).
+    /// Counts by tenths of P(best).
     tenths: [Tenth; 10],
     /// Fits.
     count: u32,

@@ -21,10 +21,10 @@ const OFFLOAD: usize = 3;
 const CONTEXT_SWITCH: usize = 4;
 /// N*g.
 const GAP: usize = 5;
-/// Those of table entries that are uncertain follow.
+/// Number of single entries; those of table entries that are uncertain follow.
 const SINGLE: usize = 6;
 
-/// So many coefficients are not 0 at most: six, and two neighbours of m in each of two tables.
+/// Most coefficients that are not 0: six, and two neighbours of m in each of two tables.
 const MOST: usize = 10;
 
 /// What the totals weigh at one (m, p).
@@ -55,13 +55,13 @@ impl Coefficients {
 /// What one m makes of the totals.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
-    /// Of T_HPU; of uncertain alphas and costs of collectives, with their index.
+    /// Coefficients of T_HPU; of uncertain alphas and costs of collectives, with their index.
     hpu: f64,
     entries: [(usize, f64); 4],
     entry_count: usize,
-    /// Of T_APU at p = 1.
+    /// Coefficient of T_APU at p = 1.
     shared: f64,
-    /// Of all others: R/B of a task decomposition, else 1.
+    /// Coefficient of all others: R/B of a task decomposition, else 1.
     fraction: f64,
     /// What no total carries: collectives of which all is known \[s\].
     fixed: f64,
@@ -105,16 +105,16 @@ impl Line {
     }
 }
 
-/// One total: its value, and its derivatives by the entries that it is a product of.
+/// Total of equation 11: its value, and its derivatives by the entries that it is a product of.
 struct Total {
     value: f64,
     by: [(Entry, f64); 2],
 }
 
-/// All totals of a parameter set.
+/// Totals of a parameter set.
 pub(super) struct Totals<'a> {
     parameters: &'a Parameters,
-    /// For values without a standard error of their own, relative.
+    /// Relative error of values without a standard error of their own.
     unknown_error: f64,
     totals: Vec<Total>,
     /// The index of the total of each uncertain entry of a table.
@@ -270,7 +270,7 @@ fn is_exact_by_nature(alpha: &OverM, entry: Entry) -> bool {
 pub(super) struct Configuration {
     pub m: u32,
     pub p: u32,
-    /// In increasing order.
+    /// Bins of the times, increasing.
     bins: Vec<Bin>,
     /// Runs in all bins.
     pub count: f64,
@@ -281,7 +281,7 @@ pub(super) struct Configuration {
 struct Bin {
     index: i64,
     count: f64,
-    /// Of the times \[s\].
+    /// Sum of the times \[s\].
     sum: f64,
 }
 
@@ -294,19 +294,19 @@ pub(super) struct Summary {
     pub mean_s: f64,
 }
 
-/// All configurations that were run, in increasing order.
+/// Configurations that were run, in increasing order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Seen {
     pub configurations: Vec<Configuration>,
-    /// Of a bin, in the logarithm of the time.
+    /// Width of a bin, in the logarithm of the time.
     width: f64,
 }
 
 /// Bins in a standard deviation of the noise.
 const BINS: f64 = 4.0;
 
-/// Up to so many standard deviations from the centre a run counts whole, and beyond twice as many
-/// not at all.
+/// Number of standard deviations from the centre up to which a run counts whole; beyond twice as many it
+/// counts not at all.
 const USUAL: f64 = 3.0;
 
 /// The standard deviation of a normal distribution whose median absolute deviation is 1.

@@ -10,10 +10,10 @@ use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
 use mmgp_intake::Entry;
 
-/// Up to this m and p, a cell is found by its index alone.
+/// Largest m and p of a cell that is found by its index alone.
 const DIRECT: u32 = 64;
 
-/// More runs than these tell nothing more of a mean.
+/// Number of runs beyond which a mean is known no better.
 const MOST_OF_A_MEAN: u32 = 1000;
 
 /// No run is said to be less than this part of the mean that it belongs to.
@@ -25,9 +25,9 @@ const UNSEEN: u32 = u32::MAX;
 /// Adds up runs in the order in which they come.
 pub(super) struct Collector {
     cells: Vec<Sums>,
-    /// Where in `cells` the small (m, p) stand.
+    /// Places in `cells` of small (m, p).
     direct: Vec<u32>,
-    /// Where the others do.
+    /// Places in `cells` of the others.
     further: BTreeMap<(u32, u32), u32>,
 }
 
@@ -304,7 +304,7 @@ impl Sums {
 /// The repetitions that a configuration has, exactly: usually 1, 2, 3..., but any are allowed.
 #[derive(Default)]
 struct Repetitions {
-    /// One bit for each number from zero on.
+    /// Bits, one for each number from zero on.
     dense: Vec<u64>,
     /// Numbers that lay far beyond the dense ones when they came.
     sparse: BTreeSet<u32>,

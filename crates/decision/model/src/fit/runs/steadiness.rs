@@ -18,7 +18,7 @@ const LEAST: f64 = 0.005;
 /// How rarely a steady machine is doubted, for each of the two signs.
 const BY_CHANCE: f64 = 1e-3;
 
-/// So many configurations tell their own scatter.
+/// Number of configurations that tell their own scatter.
 const ENOUGH_CELLS: f64 = 8.0;
 
 /// A mean of one number for each configuration, with its weight.
@@ -125,16 +125,16 @@ impl Steadiness {
     }
 }
 
-/// To be told from usual scatter, a time must be so many standard deviations off.
+/// Number of standard deviations from which on a time is told from usual scatter.
 const FAR: f64 = 5.0;
 
-/// And at least by this, in the logarithm.
+/// Least distance, in the logarithm, from which on it is told.
 const LEAST_SCATTER: f64 = 0.05;
 
 /// Two that disagree are farther apart by this factor.
 const APART: f64 = 1.5;
 
-/// Fewer deviations than these tell nothing.
+/// Number of deviations below which nothing is told.
 const ENOUGH: u64 = 4;
 
 /// The standard deviation of a normal quantity over its median absolute deviation.
@@ -159,7 +159,8 @@ pub(super) struct Left {
 }
 
 impl Usual {
-    /// Of the repetitions of all configurations, each the bins of its times; `None` of too few.
+    /// Usual scatter by the repetitions of all configurations, each the bins of its times; `None` of too
+    /// few.
     pub fn of<'a>(all: impl Iterator<Item = &'a [Bin]>) -> Option<Self> {
         let mut deviations: Vec<(f64, u64)> = Vec::new();
         for bins in all {

@@ -134,9 +134,9 @@ fn compared(candidates: &[Candidate], points: &Points, last_m: u32) -> (usize, R
     }
 }
 
-/// By how much two mean squares may differ without telling which shape is the better: at a known
-/// noise two standard errors of a mean square, a square of a normal error having sqrt(2) times
-/// its mean as its standard deviation; else the standard error of the mean difference.
+/// Difference of two mean squares that does not tell which shape is the better: at a known noise two
+/// standard errors of a mean square, a square of a normal error having sqrt(2) times its mean as its
+/// standard deviation; else the standard error of the mean difference.
 fn by_chance(squares: &[f64], least: &[f64], noise: Option<&[f64]>) -> f64 {
     let count = squares.len() as f64;
     let by_chance = match noise {
@@ -292,7 +292,7 @@ fn left_out(formula: Option<&Formula>, points: &Points, index: usize) -> Option<
     (value > 0.0).then(|| (predicted - value) / value)
 }
 
-/// As a table of the model does: linear between its m, from nothing at m = 1 where it starts
+/// Interpolates as a table of the model does: linear between its m, from nothing at m = 1 where it starts
 /// later, and held beyond its last.
 fn interpolated(points: &Points, m: u32) -> Option<f64> {
     let after = points.m.partition_point(|&known| known < m);

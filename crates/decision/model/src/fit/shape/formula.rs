@@ -38,7 +38,7 @@ const RANGE: std::ops::Range<f64> = 1e-150..1e150;
 const EXPONENT_RANGE: std::ops::Range<f64> = 0.01..10.0;
 const MOST_STEPS: u32 = 100;
 const MOST_HALVINGS: i32 = 30;
-/// Where the search for an exponent begins.
+/// Exponents from which the search begins.
 const EXPONENTS: [f64; 3] = [0.5, 1.0, 2.0];
 
 impl Formula {
@@ -59,7 +59,7 @@ impl Formula {
         Self::from(self.shape, exponent, points).map(|(_, formula)| formula)
     }
 
-    /// By Fisher's scoring with halved steps, from the line that fits with this exponent.
+    /// Fits by Fisher's scoring with halved steps, from the line that fits with this exponent.
     fn from(shape: Shape, exponent: f64, points: &Points) -> Option<(f64, Self)> {
         let mut at = Self {
             shape,
@@ -95,8 +95,8 @@ impl Formula {
         Some((deviance, at))
     }
 
-    /// One step of Fisher's scoring: least squares with the weights of where it stands. `None` where the
-    /// points cannot tell the parameters.
+    /// Takes one step of Fisher's scoring: least squares with the weights of where it stands. `None` where
+    /// the points cannot tell the parameters.
     fn scoring(&self, points: &Points) -> Option<Design> {
         let rows: Vec<Vec<f64>> = points.m.iter().map(|&m| self.slopes(m)).collect();
         let columns =

@@ -23,35 +23,34 @@ pub(crate) struct Points {
     pub counts: Vec<f64>,
     /// Independent errors from repetition to repetition.
     pub parts: Vec<Part>,
-    /// For each kind of measurement that was averaged (sizes of a matrix, operations): by how
-    /// much it lies off each value, over the number of kinds that have one there.
+    /// Deviation of each kind of measurement that was averaged (sizes of a matrix, operations) at each
+    /// value, over the number of kinds that have one there.
     pub kinds: Vec<Vec<Option<f64>>>,
 }
 
 /// An error that some of the points have in common.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
-    /// Its variance; `None` where nothing was repeated.
+    /// Variance; `None` where nothing was repeated.
     pub variance: Option<f64>,
     /// Degrees of freedom of the variance.
     pub degrees_of_freedom: f64,
-    /// By how much each point that it touches errs if it is 1.
+    /// Error of each point that it touches if it is 1.
     pub loadings: Vec<(usize, f64)>,
 }
 
 /// What the standard errors are taken from.
 #[derive(Debug, Clone)]
 pub(crate) enum Spread {
-    /// From how repetitions differ.
+    /// Scatter of repetitions.
     Repetitions,
-    /// From how the averaged kinds differ, which repetitions are part of.
+    /// Differences of the averaged kinds, which repetitions are part of.
     Kinds,
-    /// From how a formula misses the points: the relative variance of one observation and its
-    /// degrees of freedom.
+    /// Misses of a formula: the relative variance of one observation and its degrees of freedom.
     Misfit {
         /// Relative variance of one observation.
         variance: f64,
-        /// Its degrees of freedom.
+        /// Degrees of freedom of the variance.
         degrees_of_freedom: f64,
     },
 }
@@ -154,8 +153,8 @@ impl Points {
         (0..self.m.len()).map(part).collect()
     }
 
-    /// With S kinds and d their deviations over S: `var = S/(S - 1)*sum of (gradient*d)^2`, the
-    /// variance of a mean of S values, with S - 1 degrees of freedom.
+    /// Standard error by S kinds and their deviations d over S: `var = S/(S - 1)*sum of (gradient*d)^2`,
+    /// the variance of a mean of S values, with S - 1 degrees of freedom.
     fn of_kinds(&self, gradient: &[f64]) -> Option<StandardError> {
         let touched = |kind: &&Vec<Option<f64>>| {
             kind.iter().zip(gradient).any(|(each, slope)| each.is_some() && *slope != 0.0)

@@ -17,7 +17,7 @@ use mmgp_base::Mapping;
 pub(super) struct ReadOut {
     pub entry: Entry,
     pub of: Of,
-    /// It is this much above the exponential of its number; `None` where it is the number itself.
+    /// Amount by which it is above the exponential of its number; `None` where it is the number itself.
     pub least: Option<f64>,
 }
 
@@ -63,7 +63,7 @@ impl ReadOuts<'_> {
         }
     }
 
-    /// All numbers of the parameters that are read.
+    /// Numbers of the parameters that are read.
     pub fn entries(&self, equation_11: &View<'_>, parameters: &Parameters) -> Vec<ReadOut> {
         let terms = &parameters.terms;
         let of_file = |(name, least): (String, Option<f64>)| {
@@ -200,7 +200,7 @@ fn last(over_m: &OverM, entry: fn(usize) -> Entry) -> Entry {
     entry(over_m.estimates().len() - 1)
 }
 
-/// One value that the runs contradict.
+/// Value that the runs contradict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
     /// The entry, as in `alpha(4)`.
@@ -214,7 +214,7 @@ pub struct Contradiction {
     pub deviations: f64,
 }
 
-/// More contradictions than these say no more.
+/// Most contradictions that are shown.
 const SHOWN: usize = 5;
 
 /// Standard errors that two values are apart by at least to be named.

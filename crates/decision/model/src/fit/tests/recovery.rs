@@ -169,7 +169,7 @@ fn tallies(
     tallies_with(truth, &Options::default(), inputs, terms, times)
 }
 
-/// As [`tallies`], fitted otherwise.
+/// Tallies fits with other options.
 fn tallies_with(
     truth: &Parameters,
     options: &Options,
@@ -216,13 +216,13 @@ fn check(tallies: &[Tally], widest: f64) {
     }
 }
 
-/// By formulas beside equation 11, with noise of 5 %: 2.0 over a thousand fits.
+/// Widest interval by formulas beside equation 11, with noise of 5 %: 2.0 over a thousand fits.
 const WIDEST: f64 = 2.4;
 
 /// Files may be wrong for the program, so that what a file alone tells is less sure: 2.6.
 const WIDEST_OF_FILES: f64 = 3.0;
 
-/// As of a program of which it is known how it slows down.
+/// Options for a program of which it is known how it slows down.
 fn of_a_line() -> Options {
     let alpha = Selection::Fixed(Shape::Linear);
     Options { terms: TermChoices { alpha, ..TermChoices::default() }, ..Options::default() }

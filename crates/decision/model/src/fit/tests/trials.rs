@@ -38,7 +38,7 @@ pub fn feasible() -> Vec<(u32, u32)> {
     (1..=16).flat_map(|m| (1..=16 / m).map(move |p| (m, p))).collect()
 }
 
-/// One run of each configuration, exactly as the model says.
+/// Runs of each configuration, exactly as the model says.
 pub fn exact_runs(truth: &Parameters, configurations: &[(u32, u32)]) -> Runs {
     noisy_runs(truth, configurations, 0.0, 1)
 }
@@ -120,7 +120,7 @@ pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fi
     fit(inputs, &Settings::new("trial", decomposition, 16))
 }
 
-/// Only runs.
+/// Inputs of runs alone.
 pub fn only(runs: Runs) -> Inputs {
     Inputs { runs: Some(runs), ..Inputs::default() }
 }

@@ -83,7 +83,7 @@ impl Serialize for Phase {
 /// A property of an estimate, `null` where it is not known.
 type Property = fn(&Estimate) -> Json;
 
-/// All that is written of an estimate.
+/// Properties of an estimate that are written.
 const PROPERTIES: [(&str, Property); 7] = [
     ("value", |it| json!(it.value)),
     ("std_error", |it| json!(it.std_error)),
@@ -95,7 +95,8 @@ const PROPERTIES: [(&str, Property); 7] = [
 ];
 
 impl Serialize for Value<'_> {
-    /// One estimate, or a table by columns beside its m; a column of which nothing is known is left out.
+    /// Writes one estimate, or a table by columns beside its m; a column of which nothing is known is left
+    /// out.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(m) = self.m {

@@ -30,7 +30,7 @@ impl<'de> Deserialize<'de> for NonNegative {
     }
 }
 
-/// One number, or an array of one for each m.
+/// Number, or an array of one for each m.
 struct Column<T>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Column<T> {

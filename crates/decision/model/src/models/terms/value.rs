@@ -6,7 +6,7 @@ use super::{Per, Term};
 /// What is known of a term: nothing, one number, or one for each m of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value<'a> {
-    /// Its numbers; none where an optional term is absent.
+    /// Numbers; none where an optional term is absent.
     pub estimates: &'a [Estimate],
     /// The m of each, where the term is a table over m.
     pub m: Option<&'a [u32]>,
@@ -19,7 +19,7 @@ impl<'a> Value<'a> {
         Self { estimates, m: None, interpolation: Interpolation::Held }
     }
 
-    /// Each number, with its m where it is one of a table.
+    /// Numbers, each with its m where it is one of a table.
     pub fn numbers(self) -> impl Iterator<Item = (Option<u32>, &'a Estimate)> {
         let Self { estimates, m, .. } = self;
         (0..estimates.len()).map(move |index| (m.map(|m| m[index]), &estimates[index]))
@@ -54,7 +54,7 @@ impl<'a> From<&'a OverM> for Value<'a> {
 /// The place of a term, to change it; its kind says what may stand there.
 #[derive(Debug, PartialEq)]
 pub enum ValueMut<'a> {
-    /// One number.
+    /// Single number.
     Number(&'a mut Estimate),
     /// A number that may be absent.
     Optional(&'a mut Option<Estimate>),
@@ -63,7 +63,7 @@ pub enum ValueMut<'a> {
 }
 
 impl<'a> ValueMut<'a> {
-    /// Its numbers, as in [`Value::estimates`].
+    /// Numbers, as in [`Value::estimates`].
     pub fn estimates(self) -> &'a mut [Estimate] {
         match self {
             Self::Number(estimate) => std::slice::from_mut(estimate),
@@ -102,7 +102,7 @@ impl<'a> From<&'a mut OverM> for ValueMut<'a> {
 }
 
 impl Terms {
-    /// Those of a program that takes no time: all of them 0, alpha 1 for all m, and collectives not
+    /// Terms of a program that takes no time: all of them 0, alpha 1 for all m, and collectives not
     /// counted.
     pub fn nothing() -> Self {
         let nothing = || Estimate::exact(0.0);
@@ -125,7 +125,7 @@ impl Terms {
         (term.row().of_program.get)(self)
     }
 
-    /// As [`Self::value`], to change it.
+    /// Value of a term, to change it.
     pub fn value_mut(&mut self, term: Term) -> ValueMut<'_> {
         (term.row().of_program.get_mut)(self)
     }
@@ -163,12 +163,12 @@ impl Phase {
         term.row().of_phase.as_ref().map_or(nothing, |field| (field.get)(self))
     }
 
-    /// As [`Self::value`], to change it; `None` where phases have no part of the term.
+    /// Part of a term, to change it; `None` where phases have no part of the term.
     pub fn value_mut(&mut self, term: Term) -> Option<ValueMut<'_>> {
         term.row().of_phase.as_ref().map(|field| (field.get_mut)(self))
     }
 
-    /// Its parts that are known, in the order of parameter files.
+    /// Parts that are known, in the order of parameter files.
     pub fn values(&self) -> impl Iterator<Item = (Term, Value<'_>)> {
         let values = Term::of_phases().map(|term| (term, self.value(term)));
         values.filter(|(_, value)| !value.estimates.is_empty())

@@ -15,12 +15,12 @@ use mmgp_base::units::Seconds;
 /// A term that was measured with several numbers of accelerators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverP {
-    /// By p, increasing; at least one.
+    /// Estimates by p, increasing; at least one.
     entries: Vec<(u32, Estimate)>,
 }
 
 impl OverP {
-    /// Nothing at each of these, of which there is at least one.
+    /// Term that is nothing at each of these p, of which there is at least one.
     pub fn nothing(ps: &[u32]) -> Self {
         Self { entries: ps.iter().map(|&p| (p, nothing())).collect() }
     }
@@ -47,21 +47,21 @@ impl OverP {
 /// What the time of list ranking is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadTerms {
-    /// Of an accelerator for a node, with its request: the part of C + e that each node costs \[s\].
+    /// Time of an accelerator for a node, with its request: the part of C + e that each node costs \[s\].
     pub turn_s: Estimate,
-    /// Of an accelerator for a list of requests, in each turn: the other part \[s\].
+    /// Time of an accelerator for a list of requests, in each turn: the other part \[s\].
     pub list_turn_s: Estimate,
-    /// From the request for a list of nodes until the first of them is on its way: L \[s\].
+    /// Time from the request for a list of nodes until the first of them is on its way: L \[s\].
     pub latency_s: Estimate,
-    /// Of an accelerator for the beginning and the end of a thread \[s\].
+    /// Time of an accelerator for the beginning and the end of a thread \[s\].
     pub thread_s: Estimate,
-    /// Of the host for a sublist \[s\].
+    /// Time of the host for a sublist \[s\].
     pub sublist_s: Estimate,
     /// What a run takes without any nodes \[s\].
     pub start_s: Estimate,
-    /// Of memory for a node, by the number of accelerators that ask for as many as they can \[s\].
+    /// Time of memory for a node, by the number of accelerators that ask for as many as they can \[s\].
     pub gather_s: OverP,
-    /// Of the two passes that stream through all nodes, for a node \[s\].
+    /// Time of the two passes that stream through all nodes, for a node \[s\].
     pub stream_s: OverP,
 }
 
@@ -85,7 +85,7 @@ impl ThreadTerms {
         self.gather_s.entries.last().map_or(1, |entry| entry.0)
     }
 
-    /// All terms, each with its name: `turn_s`, `gather_s(8)`.
+    /// Terms, each with its name: `turn_s`, `gather_s(8)`.
     pub fn named(&self) -> Vec<(String, &Estimate)> {
         let Self { turn_s, list_turn_s, latency_s, .. } = self;
         let Self { thread_s, sublist_s, start_s, gather_s, stream_s, .. } = self;
@@ -127,7 +127,7 @@ impl ThreadTerms {
 pub struct Formula(SoftwareThreads);
 
 impl Formula {
-    /// For a list of so many nodes.
+    /// Formula for a list of so many nodes.
     pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
         Self(SoftwareThreads::new(terms, nodes, division, choice))
     }

@@ -25,7 +25,7 @@ pub struct Flat {
 }
 
 impl Flat {
-    /// For a problem, and what there is to choose among ([`choices`](super::choices)).
+    /// Model of a problem, and what there is to choose among ([`choices`](super::choices)).
     pub fn new(terms: WavefrontTerms, problem: Problem, choices: Vec<Choice>) -> Self {
         Self { terms, problem, choices }
     }
@@ -37,7 +37,7 @@ impl Flat {
         Seconds(usage.0.iter().zip(terms).map(|(count, value)| count * value).sum())
     }
 
-    /// All choices with their times, the fastest first; of equal ones, in the order of choices.
+    /// Choices with their times, the fastest first; of equal ones, in the order of choices.
     pub fn ranked(&self) -> Vec<(Choice, Seconds)> {
         let timed = self.choices.iter().map(|choice| (*choice, self.time_of(choice)));
         let mut ranked: Vec<(Choice, Seconds)> = timed.collect();
@@ -139,8 +139,8 @@ pub struct Inner {
     pub accelerators: [u32; 2],
     /// Inner blocks of a node's block: `B_in`.
     pub blocks: u32,
-    /// Of an inner block with its message: `w_in + c_in`. Its latency counts once a block, and its rate by
-    /// cells and angles of it.
+    /// Time of an inner block with its message: `w_in + c_in`. Its latency counts once a block, and its
+    /// rate by cells and angles of it.
     pub block: Line,
     /// Faces from and to the accelerators.
     pub transfer: Transfer,
@@ -156,8 +156,8 @@ pub struct Transfer {
 }
 
 impl TwoLevel {
-    /// One choice over nodes: its px and py count nodes, and its tiling has one rank a node. Of `terms` the
-    /// messages count alone.
+    /// Model of one choice over nodes: its px and py count nodes, and its tiling has one rank a node. Of
+    /// `terms` the messages count alone.
     pub fn new(terms: &WavefrontTerms, inner: Inner, (problem, choice): (Problem, Choice)) -> Self {
         let mut outer = WavefrontTerms { links: terms.links.clone(), ..WavefrontTerms::nothing() };
         outer.block_s.value = inner.node_block(&problem, &choice);
@@ -209,7 +209,7 @@ impl TimeModel for TwoLevel {
         self.nodes.m() * self.nodes.p()
     }
 
-    /// Of m nodes with p accelerators each; of others than those of the choice, for ever.
+    /// Time of m nodes with p accelerators each; without end where these are not those of the choice.
     fn time(&self, mapping: Mapping) -> Seconds {
         if mapping == self.nodes {
             self.outer.time_of(&self.choice)

@@ -61,7 +61,7 @@ impl End {
 }
 
 impl<'a> Axis<'a> {
-    /// So many cells on so many ranks, whose tiles on a Cell, a blade and a node have those sides.
+    /// Grid of so many cells on so many ranks, whose tiles on a Cell, a blade and a node have those sides.
     fn new(terms: &'a WavefrontTerms, cells: u32, (ranks, sides): (u32, [u32; 3])) -> Self {
         let kind = |rank: u32| {
             let [cell, blade, node] = sides.map(|side| rank.is_multiple_of(side));
@@ -99,7 +99,7 @@ impl<'a> Axis<'a> {
         ways.iter().map(|&way| lines[way].at(bytes)).sum()
     }
 
-    /// Each link once.
+    /// Counts of each link once.
     fn all(&self, ways: &[usize]) -> Counts {
         let of = |kind: usize| {
             let links = self.kinds.iter().filter(|&&it| it == kind).count() as f64;
@@ -173,7 +173,7 @@ struct Sweep<'a> {
     y: Axis<'a>,
     planes: Planes,
     angles: f64,
-    /// From a corner.
+    /// Steps from a corner.
     steps: f64,
 }
 
@@ -330,7 +330,7 @@ struct Pair {
 }
 
 impl Axis<'_> {
-    /// In the order of the sweep away from that end.
+    /// Pairs in the order of the sweep away from that end.
     fn pairs(&self, end: End) -> Vec<Pair> {
         let links = self.kinds.len();
         let pair = |place: usize| match end {
