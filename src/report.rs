@@ -32,7 +32,7 @@ use crate::decide::{
 };
 use crate::error::Result;
 use crate::models::Parameters;
-use crate::models::observations::{Observations, Observed, Range};
+use crate::models::observations::{Observation, Observations, Range};
 use crate::models::time_model;
 use crate::objective::Objective;
 use crate::plot::benchmarks::Panel;
@@ -104,7 +104,7 @@ struct Known {
     next: NextMeasurement,
     basis: Basis,
     /// The smallest and the largest m and p that were timed, and the fastest; `None` without runs.
-    timed: Option<(Range, Observed)>,
+    timed: Option<(Range, Observation)>,
     /// What the configurations are ranked by: each time one standard deviation on.
     ranked_by: Vec<Seconds>,
     warnings: Vec<String>,

@@ -4,7 +4,7 @@ use mmgp::Mapping;
 use mmgp::models::TimeModel as _;
 use mmgp::models::parameters::Estimate;
 use mmgp::models::wavefront::{
-    Choice, Flat, Inner, Line, LinkTerms, Links, Problem, Tiling, Transfer, TwoLevel,
+    Flat, GridChoice, Inner, LinkTerms, Links, MessageLine, Problem, Tiling, Transfer, TwoLevel,
     WavefrontTerms, choices,
 };
 use mmgp::units::{Bytes, Seconds};
@@ -45,7 +45,7 @@ const BY_WHO_WAITS: Costs = [
 const BLOCK: [f64; 3] = [2.0, 60.0, 11.0];
 
 fn terms(costs: &Costs) -> WavefrontTerms {
-    let line = |[us, ns]: [f64; 2]| Line {
+    let line = |[us, ns]: [f64; 2]| MessageLine {
         latency_s: Estimate::exact(us * 1e-6),
         byte_s: Estimate::exact(ns * 1e-9),
     };
@@ -81,8 +81,8 @@ fn shares(cells: u32, ranks: u32) -> Vec<u32> {
     (0..ranks).map(|rank| cells / ranks + u32::from(rank < cells % ranks)).collect()
 }
 
-fn by_ranks(costs: &Costs, problem: &Problem, choice: &Choice) -> Seconds {
-    let &Choice { px, py, planes, angles, tiling } = choice;
+fn by_ranks(costs: &Costs, problem: &Problem, choice: &GridChoice) -> Seconds {
+    let &GridChoice { px, py, planes, angles, tiling } = choice;
     let grid = Grid::new(px, py).unwrap();
     let plane_blocks = problem.kt.div_ceil(planes);
     let steps = Steps { angle_blocks: problem.angles / angles, plane_blocks };
@@ -190,7 +190,7 @@ fn the_whole_machine_is_predicted() {
     let tiling = Tiling::cut([2, 16], 2, 2).unwrap();
     for costs in [BY_BOTH, BY_WHO_WAITS] {
         for (planes, angles) in [(100, 6), (40, 6), (40, 3)] {
-            let choice = Choice { px: 306, py: 320, planes, angles, tiling };
+            let choice = GridChoice { px: 306, py: 320, planes, angles, tiling };
             let predicted = Flat::new(terms(&costs), problem, vec![choice]).time_of(&choice).0;
             let error = predicted / by_ranks(&costs, &problem, &choice).0 - 1.0;
             println!("whole {planes} {angles}: {error:.5}");
@@ -204,8 +204,8 @@ fn the_whole_machine_is_predicted() {
 fn the_two_level_form_is_the_flat_one_over_nodes() {
     let problem = Problem { it: 60, jt: 48, kt: 40, angles: 6 };
     let tiling = Tiling { node: [1, 1], blade: [1, 1], cell: [1, 1] };
-    let choice = Choice { px: 5, py: 4, planes: 10, angles: 3, tiling };
-    let line = |us: f64, ns: f64| Line {
+    let choice = GridChoice { px: 5, py: 4, planes: 10, angles: 3, tiling };
+    let line = |us: f64, ns: f64| MessageLine {
         latency_s: Estimate::exact(us * 1e-6),
         byte_s: Estimate::exact(ns * 1e-9),
     };

@@ -15,7 +15,7 @@ use mmgp::Mapping;
 use mmgp::belief::{Posterior, Prior};
 use mmgp::decide::{Constraints, Ranking, Sampling, allowed, rank};
 use mmgp::error::Error;
-use mmgp::fit::{Fitted, Inputs, Measured, Runs, Settings, fit};
+use mmgp::fit::{FileRows, FitResult, Inputs, Runs, Settings, fit};
 use mmgp::models::Parameters;
 use mmgp::table::Source;
 use mmgp::table::csv;
@@ -78,14 +78,14 @@ const MOST_CONFIGURATIONS: usize = 300;
 const DRAWS: u32 = 1000;
 
 /// Everything that a fit says can be said: its numbers are numbers.
-fn said(fitted: &Fitted) -> Result<(), String> {
+fn said(fitted: &FitResult) -> Result<(), String> {
     let words = fitted.warnings.iter().map(ToString::to_string);
     let text = format!("{}\n{}", fitted.report, words.collect::<Vec<_>>().join("\n"));
     written::no_odd_numbers(&text, "the report of a fit")
 }
 
 /// Fits what there is of a program; `None` where a file or the fit is refused.
-fn fitted(input: &Input, truth: &Parameters) -> Result<Option<Fitted>, String> {
+fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String> {
     let inputs = match inputs(input) {
         Ok(inputs) => inputs,
         Err((error, source)) => return refused(&error, &source).map(|_| None),
@@ -100,11 +100,11 @@ fn fitted(input: &Input, truth: &Parameters) -> Result<Option<Fitted>, String> {
 /// All files; what is wrong and in which.
 fn inputs(input: &Input) -> Result<Inputs, (Error, Source)> {
     Ok(Inputs {
-        alpha: read(input, "alpha.csv", Measured::read)?,
-        offload: read(input, "offload.csv", Measured::read)?,
-        context_switch: read(input, "context_switch.csv", Measured::read)?,
-        collective: read(input, "collective.csv", Measured::read)?,
-        profile: read(input, "profile.csv", Measured::read)?,
+        alpha: read(input, "alpha.csv", FileRows::read)?,
+        offload: read(input, "offload.csv", FileRows::read)?,
+        context_switch: read(input, "context_switch.csv", FileRows::read)?,
+        collective: read(input, "collective.csv", FileRows::read)?,
+        profile: read(input, "profile.csv", FileRows::read)?,
         runs: read(input, "runs.csv", Runs::read)?,
         ..Inputs::default()
     })

@@ -12,7 +12,7 @@ use super::misfit::{self, Correction, Misfit};
 use super::publication::{Learner, Publication};
 use super::sync::{AtomicU64, Ordering};
 use crate::belief::untold_deviation;
-use crate::fit::online::{Line, Online};
+use crate::fit::online::{CoefficientRow, Online};
 use crate::models::run::Row;
 pub use choice::{Choice, Limits};
 
@@ -26,7 +26,7 @@ pub struct Model {
     misfit: Misfit,
     /// Standard deviation of the logarithm of a time of which no run tells.
     untold: f64,
-    lines: Vec<Line>,
+    lines: Vec<CoefficientRow>,
     published: Publication<Online>,
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::Mapping;
 use crate::belief::{Posterior, untold_deviation};
 use crate::decide::feasible;
-use crate::models::observations::{Evidence, Observations, Observed};
+use crate::models::observations::{Evidence, Observation, Observations};
 
 /// A model from a text, as C gets it.
 fn loaded(text: &str, options: Option<&Options>) -> *mut Model {
@@ -113,7 +113,7 @@ fn with_runs() -> Parameters {
     let observed = |(m, p): (u32, u32)| {
         let mapping = Mapping::of(m, p);
         let time = parameters.time(mapping) * if p == 4 { 1.5 } else { 1.0 };
-        Observed { mapping, time, repetitions: 3.0 }
+        Observation { mapping, time, repetitions: 3.0 }
     };
     let timed = [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4)];
     let observations = Observations::new("runs.csv", timed.map(observed).to_vec(), 1e-4, 18.0);
@@ -230,7 +230,7 @@ fn of_a_large_range_the_timed_configurations_are_known() {
     let mut parameters = with_runs();
     parameters.apus = 1 << 16;
     let mapping = Mapping::of(256, 128);
-    let far = Observed { mapping, time: parameters.time(mapping), repetitions: 3.0 };
+    let far = Observation { mapping, time: parameters.time(mapping), repetitions: 3.0 };
     parameters.evidence.as_mut().unwrap().observations.configurations.push(far);
     let misfit = Misfit::of(&parameters, 1 << 16).unwrap();
     for observed in &parameters.evidence.as_ref().unwrap().observations.configurations {

@@ -18,8 +18,8 @@ use crate::apps::{Application, Once};
 use crate::cell::counts::{Counts as MachineCounts, DmaCounts, HostCounts, SpeCounts};
 use crate::cell::mfc::Direction;
 use crate::cell::{Blade, KernelTiming};
-use crate::complexity::counts::Requests;
-use crate::complexity::{Algorithm, Constants, Counts, Demand, Runs, Sizes, formulas};
+use crate::complexity::Requests;
+use crate::complexity::{Algorithm, Constants, CountedRuns, Counts, Demand, Sizes, formulas};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::memory;
@@ -222,7 +222,7 @@ fn of_runs(
     constants: Constants,
 ) -> Result<ComplexityReport> {
     let size = arguments.app.size();
-    let runs = Runs::new(count_all(arguments, size, machine)?, "n")?;
+    let runs = CountedRuns::new(count_all(arguments, size, machine)?, "n")?;
     let facts = runs.facts(&constants);
     let row = |counts: &Counts| {
         (counts.sizes.clone(), Demand::of(counts, &constants), Some(counts.clone()))

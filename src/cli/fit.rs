@@ -14,7 +14,7 @@ use super::input::{self, RunArguments};
 use super::output::{self, data, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
-use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
+use crate::fit::{FileRows, Inputs, Options, Runs, Settings, fit};
 use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
@@ -326,9 +326,9 @@ fn inputs(
 fn read<R: Record>(
     path: Option<&Path>,
     warnings: &mut Vec<Warning>,
-) -> Result<Option<Measured<R>>> {
+) -> Result<Option<FileRows<R>>> {
     let Some(path) = path else { return Ok(None) };
-    let (rows, more) = Measured::read(&Source::read(path)?)?;
+    let (rows, more) = FileRows::read(&Source::read(path)?)?;
     warnings.extend(more);
     Ok(Some(rows))
 }

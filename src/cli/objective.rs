@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::Mapping;
 use crate::answer::Object;
-use crate::belief::{Basis, Share};
+use crate::belief::{Basis, MeanShare};
 use crate::error::{Error, Result};
 use crate::intake::{CapturedQuantity, Measurand};
 use crate::objective::Objective;
@@ -224,7 +224,7 @@ pub fn unusual(objective: &Objective) -> Option<Object> {
 
 /// What predictions rest on, for programs.
 pub fn basis(basis: &Basis) -> Object {
-    let mean = |it: &Share| Object::new().with("mean", &it.mean).with("weight", it.weight);
+    let mean = |it: &MeanShare| Object::new().with("mean", &it.mean).with("weight", it.weight);
     Object::new()
         .with("timed", basis.timed)
         .with("runs", &basis.runs)

@@ -3,7 +3,7 @@
 use super::template::escaped;
 use super::{Known, Study};
 use crate::Mapping;
-use crate::models::observations::Observed;
+use crate::models::observations::Observation;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
 
@@ -157,7 +157,7 @@ fn regret(model: &ModelSummary) -> String {
 }
 
 /// What the user's own runs say.
-fn timed(known: &Known, fastest: Observed) -> String {
+fn timed(known: &Known, fastest: Observation) -> String {
     let quantity = known.ranking.choice.objective.quantity();
     let count = known.basis.timed;
     let configurations = plural(count as u32, "configuration", "configurations");

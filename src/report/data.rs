@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Study;
 use super::provenance::Provenance;
 use crate::belief::Basis;
-use crate::decide::{Configuration, Measured, Ranking};
+use crate::decide::{Configuration, MeasurementKind, Ranking};
 use crate::models::Parameters;
 use crate::models::terms::{Per, Term};
 use crate::quantity::Direction;
@@ -321,8 +321,8 @@ impl Next {
         let next = &known.next;
         let measurement = |it: &crate::decide::Measurement| Measurement {
             what: match &it.what {
-                Measured::Run(mapping) => format!("run {mapping}"),
-                Measured::Term { name } => format!("term {name}"),
+                MeasurementKind::Run(mapping) => format!("run {mapping}"),
+                MeasurementKind::Term { name } => format!("term {name}"),
             },
             gain_s: it.gain.0,
             error_of_best_s: it.error_of_best.0,

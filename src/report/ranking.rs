@@ -1,7 +1,7 @@
 //! A ranking for people, in the words of its objective.
 
 use crate::decide::Configuration;
-use crate::models::observations::Observed;
+use crate::models::observations::Observation;
 use crate::objective::Objective;
 
 /// The names of the columns and the rows, with what was measured where any ran.
@@ -16,7 +16,7 @@ pub fn columns<'a, 'b>(
             vec![c.rank.to_string(), c.mapping.m().to_string(), c.mapping.p().to_string()];
         row.extend(predicted(c, objective));
         if is_any_measured {
-            let shown = |it: Observed| quantity.shown(it.time);
+            let shown = |it: Observation| quantity.shown(it.time);
             row.push(c.measured.map_or_else(|| "-".into(), shown));
         }
         let best = c.probability_best.map(|probability| format!("{:.0} %", 100.0 * probability));

@@ -170,6 +170,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Data that cannot answer the question: the file, what it holds, and what to measure.
+    pub fn too_little_data(
+        file: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self::TooLittleData { file: file.into(), found: found.into(), advice: advice.into() }
+    }
+
     /// A value outside its range: the field or quantity, what was given, and what is allowed.
     pub fn out_of_range(
         name: &'static str,

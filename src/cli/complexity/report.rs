@@ -2,11 +2,12 @@
 
 use crate::answer::{self, Object, Table, Value};
 use crate::cli::output::{json as pretty, wrapped};
-use crate::complexity::counts::{Quantity, Triplet};
-use crate::complexity::growth::{Term, short};
+use crate::complexity::growth::{GrowthTerm, short};
 use crate::complexity::{
-    Bound, Constants, Counts, Demand, Facts, Form, Growth, Part, QUANTITIES, Runs, Sizes,
+    Bound, BoundPart, Constants, CountedRuns, Counts, Demand, Facts, Growth, GrowthForm,
+    QUANTITIES, Sizes,
 };
+use crate::complexity::{Quantity, Triplet};
 
 /// Columns of a line of text.
 const WIDTH: usize = 96;
@@ -76,7 +77,7 @@ impl ComplexityReport {
     }
 
     /// Adds how the counts of runs of so many processes grow.
-    pub fn growing(self, runs: &Runs, m: u32) -> Self {
+    pub fn growing(self, runs: &CountedRuns, m: u32) -> Self {
         let fixed = runs.fixed().into_iter().map(String::from).collect();
         Self { growths: runs.growths().map(<[Growth]>::to_vec), fixed, m: Some(m), ..self }
     }
@@ -87,9 +88,9 @@ impl ComplexityReport {
     }
 
     /// Each part that dominates some of the rows, with their number; the rest last, without a name.
-    fn dominating(&self) -> Vec<(Option<Part>, usize)> {
+    fn dominating(&self) -> Vec<(Option<BoundPart>, usize)> {
         let count = |part| self.rows.iter().filter(|row| row.bound.dominating() == part).count();
-        let parts = Part::ALL.into_iter().map(Some).chain([None]);
+        let parts = BoundPart::ALL.into_iter().map(Some).chain([None]);
         parts.map(|part| (part, count(part))).filter(|(_, count)| *count > 0).collect()
     }
 
@@ -145,7 +146,8 @@ impl ComplexityReport {
                 Some(counts) => object.followed_by(counted(counts)),
                 None => object,
             };
-            let bounds = Part::ALL.map(|part| (format!("{}_s", part.name()), bound.part(part)));
+            let bounds =
+                BoundPart::ALL.map(|part| (format!("{}_s", part.name()), bound.part(part)));
             let object =
                 object.followed_by(bounds.into_iter().collect()).with("bound_s", bound.time());
             let object = match counts {
@@ -153,7 +155,7 @@ impl ComplexityReport {
                 None => object.flat("time_s", Value::Missing),
             };
             let (part, factor) = bound.binding();
-            let dominates = bound.dominating().map(Part::name);
+            let dominates = bound.dominating().map(BoundPart::name);
             object
                 .with("binds", part.name())
                 .with("by_factor", factor)
@@ -212,11 +214,11 @@ fn counted(counts: &Counts) -> Object {
         .with("stalls_cycles", Object::from_iter(counts.stalls.iter().copied()))
 }
 
-fn texts(forms: &[Form]) -> Value {
-    forms.iter().map(Form::to_string).collect::<Vec<_>>().into()
+fn texts(forms: &[GrowthForm]) -> Value {
+    forms.iter().map(GrowthForm::to_string).collect::<Vec<_>>().into()
 }
 
-fn term(Term { form, coefficient, std_error, alike }: &Term) -> Object {
+fn term(GrowthTerm { form, coefficient, std_error, alike }: &GrowthTerm) -> Object {
     Object::new()
         .with("form", form.to_string())
         .with("coefficient", *coefficient)
@@ -289,7 +291,7 @@ fn doubts(growth: &Growth, fixed: &[String]) -> String {
         .rivals
         .iter()
         .take(SHOWN)
-        .map(|forms| forms.iter().map(Form::to_string).collect::<Vec<_>>().join(" + "));
+        .map(|forms| forms.iter().map(GrowthForm::to_string).collect::<Vec<_>>().join(" + "));
     let rivals: Vec<String> = rivals.collect();
     let mut text = String::new();
     if !alike.is_empty() {
@@ -306,8 +308,8 @@ fn doubts(growth: &Growth, fixed: &[String]) -> String {
 /// Errors below this are those of rounding.
 const NOTHING: f64 = 1e-6;
 
-fn doubt(term: &Term) -> String {
-    let shown: Vec<String> = term.alike.iter().take(SHOWN).map(Form::to_string).collect();
+fn doubt(term: &GrowthTerm) -> String {
+    let shown: Vec<String> = term.alike.iter().take(SHOWN).map(GrowthForm::to_string).collect();
     let more = term.alike.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{} cannot be told from {}{more}", term.form, shown.join(", "))
@@ -323,7 +325,7 @@ fn bounds(report: &ComplexityReport) -> String {
         accelerator.0 / 1e9,
     );
     let mut table = with_sizes(report, report.rows.iter());
-    for part in Part::ALL {
+    for part in BoundPart::ALL {
         table = table.people(part.name(), |row| row.bound.part(part).to_string());
     }
     table = table.people("bound", |row| row.bound.time().to_string());
@@ -351,8 +353,8 @@ fn bounds(report: &ComplexityReport) -> String {
 /// Which part binds where.
 fn summary(report: &ComplexityReport) -> String {
     let all = report.rows.len();
-    let part = |(part, count): (Option<Part>, usize)| {
-        let name = part.map_or("nothing", Part::name);
+    let part = |(part, count): (Option<BoundPart>, usize)| {
+        let name = part.map_or("nothing", BoundPart::name);
         let runs = if report.rows[0].counts.is_some() { "runs" } else { "points" };
         match count == all {
             true => format!("{name} dominates everywhere"),

@@ -3,8 +3,8 @@
 use super::report::{Report, Row};
 use crate::cli::output::{aligned, wrapped};
 use crate::complexity::Triplet;
-use crate::complexity::growth::{Term, short};
-use crate::complexity::{Constants, Counts, Form, Growth, Part, QUANTITIES};
+use crate::complexity::growth::{GrowthTerm, short};
+use crate::complexity::{BoundPart, Constants, Counts, Growth, GrowthForm, QUANTITIES};
 
 /// Columns of a line of text.
 const WIDTH: usize = 96;
@@ -90,7 +90,7 @@ fn doubts(growth: &Growth, fixed: &[String]) -> String {
         .rivals
         .iter()
         .take(SHOWN)
-        .map(|forms| forms.iter().map(Form::to_string).collect::<Vec<_>>().join(" + "));
+        .map(|forms| forms.iter().map(GrowthForm::to_string).collect::<Vec<_>>().join(" + "));
     let rivals: Vec<String> = rivals.collect();
     let mut text = String::new();
     if !alike.is_empty() {
@@ -107,8 +107,8 @@ fn doubts(growth: &Growth, fixed: &[String]) -> String {
 /// Errors below this are those of rounding.
 const NOTHING: f64 = 1e-6;
 
-fn doubt(term: &Term) -> String {
-    let shown: Vec<String> = term.alike.iter().take(SHOWN).map(Form::to_string).collect();
+fn doubt(term: &GrowthTerm) -> String {
+    let shown: Vec<String> = term.alike.iter().take(SHOWN).map(GrowthForm::to_string).collect();
     let more = term.alike.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{} cannot be told from {}{more}", term.form, shown.join(", "))
@@ -125,13 +125,13 @@ fn bounds(report: &Report) -> String {
     );
     let is_run = report.rows.iter().any(|row| row.ratio().is_some());
     let measured = if is_run { &["emulated", "bound/time"][..] } else { &[] };
-    let names = report.names().into_iter().chain(Part::ALL.map(Part::name));
+    let names = report.names().into_iter().chain(BoundPart::ALL.map(BoundPart::name));
     let header: Vec<&str> =
         names.chain(["bound"]).chain(measured.iter().copied()).chain(["binds"]).collect();
     let row = |row: &Row| {
         let (part, factor) = row.bound.binding();
         let mut cells: Vec<String> = row.sizes.iter().map(|(_, size)| size.to_string()).collect();
-        cells.extend(Part::ALL.map(|part| row.bound.part(part).to_string()));
+        cells.extend(BoundPart::ALL.map(|part| row.bound.part(part).to_string()));
         cells.push(row.bound.time().to_string());
         if let Some(time) = row.counts.as_ref().and_then(|counts| counts.time) {
             cells.push(time.to_string());
@@ -151,8 +151,8 @@ fn bounds(report: &Report) -> String {
 /// Which part binds where.
 fn summary(report: &Report) -> String {
     let all = report.rows.len();
-    let part = |(part, count): (Option<Part>, usize)| {
-        let name = part.map_or("nothing", Part::name);
+    let part = |(part, count): (Option<BoundPart>, usize)| {
+        let name = part.map_or("nothing", BoundPart::name);
         let runs = if report.rows[0].counts.is_some() { "runs" } else { "points" };
         match count == all {
             true => format!("{name} dominates everywhere"),

@@ -8,7 +8,7 @@ use clap::Args;
 use super::Arguments;
 use crate::cli::choice::one_of;
 use crate::error::{Error, Warning};
-use crate::fit::Counts;
+use crate::fit::RefinedCounts;
 use crate::fit::refined::Traffic;
 use crate::models::refined::Placement;
 
@@ -50,7 +50,7 @@ const PLACEMENTS: [(Placement, &str, &str); 2] = [
 
 impl CountFlags {
     /// The counts; `None` where no flag asks for the refined model.
-    pub fn counts(&self) -> Option<Counts> {
+    pub fn counts(&self) -> Option<RefinedCounts> {
         let traffic = self
             .moved_bytes
             .map(|bytes| Traffic { bytes, exposed_bytes: self.exposed_bytes.unwrap_or(0.0) });
@@ -58,7 +58,7 @@ impl CountFlags {
             || self.hardware_contexts.is_some()
             || traffic.is_some()
             || self.refined_out.is_some();
-        is_asked.then_some(Counts {
+        is_asked.then_some(RefinedCounts {
             iterations: self.iterations,
             hardware_contexts: self.hardware_contexts,
             traffic,

@@ -5,11 +5,11 @@ use crate::cli::Answer;
 use crate::cli::objective::{basis, measured};
 use crate::cli::output::{self, data, line};
 use crate::error::{Error, Result, Warning};
+use crate::fit::identifiability::UndeterminedTerm;
 use crate::fit::report::{Report, RunsReport, TermReport};
-use crate::fit::require::Undetermined;
 
 /// Says which required terms the data do not determine: the answer is no.
-pub(super) fn undetermined(missing: &[Undetermined], required: &[String]) -> Result<Answer> {
+pub(super) fn undetermined(missing: &[UndeterminedTerm], required: &[String]) -> Result<Answer> {
     for each in missing {
         let why = match each.reason {
             "sum" => format!("the data know only the sum of {}", each.sum.join(", ")),

@@ -7,7 +7,7 @@ use crate::cli::objective::{NodeSize, ObjectiveArguments};
 use crate::decide::{self, Configuration, Constraints, Sampling};
 use crate::error::Result;
 use crate::models::Parameters;
-use crate::models::observations::{Observations, Observed};
+use crate::models::observations::{Observation, Observations};
 use crate::objective::Objective;
 use crate::plot::{
     Better, Front, FrontPoint, Measure, Measured, Predicted, Series, Standing, Times,
@@ -78,7 +78,7 @@ impl Timed {
     pub fn unseen(&self) -> Result<Times> {
         let observed = &self.posterior.observations().configurations;
         if !(2..=MOST_LEFT_OUT).contains(&observed.len()) {
-            let of_equation_11 = |it: &Observed| {
+            let of_equation_11 = |it: &Observation| {
                 let (mapping, standing) = (it.mapping, Standing::Slower);
                 let time = self.drawn(mapping, self.parameters.time(mapping));
                 Predicted { mapping, time, interval: None, standing }
@@ -91,7 +91,7 @@ impl Timed {
     }
 
     /// What the other runs say of one.
-    fn left_out(&self, left_out: &Observed) -> Result<Predicted> {
+    fn left_out(&self, left_out: &Observation) -> Result<Predicted> {
         let mapping = left_out.mapping;
         let mut others = self.posterior.observations().clone();
         others.configurations.retain(|observed| observed.mapping != mapping);
@@ -140,7 +140,7 @@ impl Timed {
 
     /// Predictions beside the runs.
     fn beside(&self, name: &str, rows: Vec<Predicted>) -> Times {
-        let measured = |it: &Observed| Measured {
+        let measured = |it: &Observation| Measured {
             mapping: it.mapping,
             time: self.drawn(it.mapping, it.time),
             repetitions: it.repetitions.round().max(1.0) as u32,

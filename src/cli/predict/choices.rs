@@ -9,7 +9,8 @@ use crate::belief::Posterior;
 use crate::cli::objective::{self as best, configuration, predicted};
 use crate::cli::output::{Format, Reply, aligned, warn};
 use crate::decide::{
-    Choice, Configuration, Measured, Measurement, Point, Ranking, front, next_measurement, rank,
+    Choice, Configuration, Measurement, MeasurementKind, Point, Ranking, front, next_measurement,
+    rank,
 };
 use crate::error::Result;
 use crate::objective::{Amount, Objective};
@@ -143,13 +144,13 @@ pub fn next(question: &Question<'_>, noise: Option<f64>) -> Result<String> {
     };
     let shown = if is_for_people { question.shown_to_people(MEASUREMENTS) } else { question.shown };
     let key = |name: &str| format!("{name}{}", if objective.is_time() { "_s" } else { "" });
-    let measured = |what: &Measured, of_run: &dyn Fn(crate::Mapping) -> String| match what {
-        Measured::Run(mapping) => of_run(*mapping),
-        Measured::Term { name } => name.clone(),
+    let measured = |what: &MeasurementKind, of_run: &dyn Fn(crate::Mapping) -> String| match what {
+        MeasurementKind::Run(mapping) => of_run(*mapping),
+        MeasurementKind::Term { name } => name.clone(),
     };
-    let mapping = |what: &Measured| match what {
-        Measured::Run(mapping) => Some(*mapping),
-        Measured::Term { .. } => None,
+    let mapping = |what: &MeasurementKind| match what {
+        MeasurementKind::Run(mapping) => Some(*mapping),
+        MeasurementKind::Term { .. } => None,
     };
     let table = Table::of((1_u32..).zip(next.measurements.iter().filter(is_useful)).take(shown))
         .column("rank", Style::Plain, |row| row.0)

@@ -34,14 +34,14 @@ mod work;
 use std::rc::Rc;
 
 use crate::models::Parameters;
-use crate::models::observations::{Observations, Observed, Range};
+use crate::models::observations::{Observation, Observations, Range};
 use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::quantile_97_5;
 use asked::quantity;
 use components::{Component, Data, Family};
-use form::Mean;
+use form::PriorMean;
 pub(crate) use form::{Form, Size};
 use means::Means;
 pub(crate) use means::regressor_of;
@@ -50,12 +50,11 @@ pub use mixture::{Joint, Marginals, Tie};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mode::Bases;
-use noise::together;
-use noise::{FEWEST_FOR_ONE, WILD_VARIANCE};
+use noise::{FEWEST_FOR_ONE, WILD_VARIANCE, together};
 pub use numbers::Basis;
 pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
-pub(crate) use work::{FASTER, Growth, Regressor, SLOWER, Work, grows};
+pub(crate) use work::{AlphaGrowth, FASTER, Regressor, SLOWER, Work, grows};
 
 /// The standard deviation of the logarithm of a time about a model with values from files that no run
 /// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that
@@ -107,7 +106,7 @@ pub struct Posterior {
     data: Data,
     observations: Observations,
     /// Timed configurations beyond those that enter together.
-    rest: Vec<Observed>,
+    rest: Vec<Observation>,
     /// Whether files say anything of the program's time.
     has_files: bool,
     /// The terms that no file knows, each with the place of its regressor.
@@ -123,7 +122,7 @@ pub struct Posterior {
 
 /// A mean and its share.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Share {
+pub struct MeanShare {
     /// The mean's name.
     pub mean: String,
     /// Weight of the mean; all weights add up to 1.
@@ -162,11 +161,11 @@ impl Posterior {
         let mut data = Data::of(&together);
         let Means { forms, means } = prior.means(&together);
         if means.is_empty() {
-            return Err(Error::TooLittleData {
-                file: observations.source,
-                found: "neither a model with values nor timed runs".into(),
-                advice: "give one of them".into(),
-            });
+            return Err(Error::too_little_data(
+                observations.source,
+                "neither a model with values nor timed runs",
+                "give one of them",
+            ));
         }
         let fitted = |data: &Data| fitted(prior, (&forms, &means), &together, data);
         let (mut families, mut components) = fitted(&data);
@@ -230,7 +229,7 @@ impl Posterior {
     }
 
     /// What was measured of a mapping, as things are.
-    pub fn measured(&self, mapping: Mapping) -> Option<Observed> {
+    pub fn measured(&self, mapping: Mapping) -> Option<Observation> {
         self.what_if.is_none().then(|| self.observations.of(mapping)).flatten()
     }
 
@@ -245,14 +244,14 @@ impl Posterior {
     }
 
     /// The means by their weights, the largest first; those without any are left out.
-    pub fn shares(&self) -> Vec<Share> {
-        let mut shares: Vec<Share> = Vec::new();
+    pub fn shares(&self) -> Vec<MeanShare> {
+        let mut shares: Vec<MeanShare> = Vec::new();
         for family in self.families.iter().filter(|family| family.weight > 0.0) {
             match shares.iter_mut().find(|share| share.mean == family.mean.name) {
                 Some(share) => share.weight += family.weight,
                 None => {
                     let (mean, weight) = (family.mean.name.clone(), family.weight);
-                    shares.push(Share { mean, weight });
+                    shares.push(MeanShare { mean, weight });
                 }
             }
         }
@@ -310,7 +309,7 @@ impl Posterior {
 /// misfit are judged at the middle noise, and those that are not faint there at all noises.
 fn fitted(
     prior: &Prior,
-    (forms, means): (&[Box<dyn Form>], &[Mean]),
+    (forms, means): (&[Box<dyn Form>], &[PriorMean]),
     observations: &Observations,
     data: &Data,
 ) -> (Vec<Family>, Vec<Component>) {
@@ -321,7 +320,7 @@ fn fitted(
     let features: Vec<_> = forms.iter().map(|form| at_runs(&**form)).collect();
     let bases = |name: &str| Rc::new(Bases::new(prior.grid(name, observations), data));
     let usual = bases("");
-    let fit = |mean: &Mean| {
+    let fit = |mean: &PriorMean| {
         let form = (&*forms[mean.form], &features[mean.form][..]);
         let bases = if mean.name == FLAT { bases(FLAT) } else { Rc::clone(&usual) };
         Family::fitted(mean.clone(), form, data, bases)

@@ -12,10 +12,7 @@
 //! runs where the triplet is known by hand.
 //!
 //! Nothing here knows an emulator: counts are plain numbers, whoever counted them.
-//!
-//! What a run executed, as plain numbers.
-//!
-//! The forms by which a count may grow: products of powers of the sizes and of their logarithms.
+//! A count may grow by products of powers of the sizes and of their logarithms ([`GrowthForm`]).
 
 pub mod bound;
 pub mod formulas;
@@ -26,10 +23,10 @@ use std::fmt;
 
 use mmgp_base::units::Seconds;
 
-pub use bound::{Bound, Constants, Demand, Part};
+pub use bound::{Bound, BoundPart, Constants, Demand};
 pub use formulas::Algorithm;
 pub use growth::{Forms, Growth};
-pub use steps::{Facts, Runs};
+pub use steps::{CountedRuns, Facts};
 
 /// The sizes of a run by name: `n`, `p` and what else the program has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -236,7 +233,7 @@ pub const QUANTITIES: [Quantity; 18] = [
 
 /// A product of factors; of none, 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form(Vec<Factor>);
+pub struct GrowthForm(Vec<Factor>);
 
 /// A power of a size, times its logarithm or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,7 +254,7 @@ const OF_OTHERS: [(i32, bool); 4] = [(0, false), (-1, false), (1, false), (-2, f
 /// Most factors of a form, as in n^2/(p b^2).
 const MOST_FACTORS: usize = 3;
 
-impl Form {
+impl GrowthForm {
     /// All forms over sizes of these names, of which `p` counts processors and the first other is
     /// that of the input; the simple ones first.
     pub fn all<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Self> {
@@ -316,7 +313,7 @@ impl Form {
 }
 
 /// `1`, `n log n`, `n/p`, `n^2/(p b^2)`.
-impl fmt::Display for Form {
+impl fmt::Display for GrowthForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let power = |size: &str, power: u32| match power {
             1 => size.to_string(),
@@ -347,8 +344,8 @@ impl fmt::Display for Form {
 mod tests {
     use super::*;
 
-    fn form(text: &str) -> Form {
-        let all = Form::all(["n", "p", "b", "s"]);
+    fn form(text: &str) -> GrowthForm {
+        let all = GrowthForm::all(["n", "p", "b", "s"]);
         all.into_iter().find(|form| form.to_string() == text).expect("it is a form")
     }
 

@@ -46,9 +46,9 @@ mod nodes;
 mod phased;
 mod what_if;
 
-use crate::belief::{Marginals, Posterior};
+use crate::belief::Posterior;
 use crate::models::Parameters;
-use crate::models::observations::Observed;
+use crate::models::observations::Observation;
 use crate::models::time_model::TimeModel;
 use crate::objective::Amount;
 use mmgp_base::Mapping;
@@ -57,18 +57,15 @@ use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
 pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
-pub use choice::{Choice, Confirmation, Within, chosen};
-pub use choice::{Point, front};
+pub use choice::{Choice, Confirmation, Point, Within, chosen, front};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use contest::Outlook;
 pub use explanation::{Explanation, MISFIT, TermEffect, explain};
-pub use next::Regret;
-pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
+pub use next::{Measurement, MeasurementKind, NextMeasurement, Regret, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use phased::{Changes, Plan, Plans, plan_phases};
-pub use what_if::{BreakEven, BreakEvenRow, Optimum, break_even};
-pub use what_if::{Scale, scaled};
+pub use what_if::{BreakEven, BreakEvenRow, Optimum, Scale, break_even, scaled};
 
 /// How the posterior is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +92,7 @@ impl Sampling {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// Configurations in the order of [`Marginals::order`]: the first is the choice, unless fewer cores
+    /// Configurations in the order of [`Marginals::order`](crate::belief::Marginals::order): the first is the choice, unless fewer cores
     /// come within what may be given up for them.
     pub configurations: Vec<Configuration>,
     /// What to run, what it may cost, and what to run before relying on it.
@@ -138,7 +135,7 @@ pub struct Configuration {
     /// Whether it cannot be told from the best: with at least 5 % it is better than the choice.
     pub indistinguishable: bool,
     /// What was measured, where it ran.
-    pub measured: Option<Observed>,
+    pub measured: Option<Observation>,
     /// Whether its m or p is beyond what was timed.
     pub beyond: bool,
 }
@@ -194,15 +191,17 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     // Where one of them asks for what is not known, any other may be slower or faster than that.
     let is_unknown = candidates::never_varied(posterior, mappings).is_some();
     let of = |(&index, rank): (&usize, u32)| {
-        let (row, mapping) = (Row::of(&marginals, index, factor(index)), mappings[index]);
+        let (mapping, factor) = (mappings[index], factor(index));
+        let time = marginals.time(index) / factor;
+        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
         let stake = contest.stake(index, &marginals);
-        let speedup = speedup(sequential, row.time);
+        let speedup = speedup(sequential, time);
         Configuration {
             rank,
             mapping,
-            time: row.time,
-            low: row.low,
-            high: row.high,
+            time,
+            low,
+            high,
             probability_best: (!is_unknown).then_some(stake.probability_best),
             speedup,
             efficiency: speedup / mapping.apus() as f64,
@@ -243,21 +242,6 @@ pub fn predict_one(
     ranking.warnings = posterior.warnings(&[mapping]);
     ranking.warnings.extend(candidates::never_varied(posterior, &[mapping]));
     Ok(ranking)
-}
-
-/// What is predicted of a configuration by itself.
-struct Row {
-    time: Seconds,
-    low: Seconds,
-    high: Seconds,
-}
-
-impl Row {
-    /// Row of the mapping with that index, whose times are multiplied by a factor.
-    fn of(marginals: &Marginals, index: usize, factor: f64) -> Self {
-        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
-        Self { time: marginals.time(index) / factor, low, high }
-    }
 }
 
 fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {

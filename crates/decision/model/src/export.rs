@@ -21,16 +21,9 @@ pub mod runs;
 mod simulators;
 mod tables;
 
-pub use program::c_header;
-pub use program::python;
-pub use program::rust;
-pub use simulators::loggopsim;
-pub use simulators::simgrid;
-pub use simulators::starpu;
-pub use tables::csv;
-pub use tables::json;
-pub use tables::latex;
-pub use tables::markdown;
+pub use program::{c_header, python, rust};
+pub use simulators::{loggopsim, simgrid, starpu};
+pub use tables::{csv, json, latex, markdown};
 
 use std::str::FromStr;
 
@@ -62,51 +55,40 @@ pub enum Target {
     LogGopSim,
 }
 
-impl Target {
-    /// Every target, in the order in which they are offered.
-    pub const ALL: &'static [Self] = &[
-        Self::Json,
-        Self::Csv,
-        Self::CHeader,
-        Self::Rust,
-        Self::Python,
-        Self::Markdown,
-        Self::Latex,
-        Self::StarPu,
-        Self::SimGrid,
-        Self::LogGopSim,
-    ];
+/// The name by which each target is asked for, and what writes it.
+const TARGETS: [(Target, &str, fn(&Parameters) -> String); 10] = [
+    (Target::Json, "json", json),
+    (Target::Csv, "csv", csv),
+    (Target::CHeader, "c-header", c_header),
+    (Target::Rust, "rust", rust),
+    (Target::Python, "python", python),
+    (Target::Markdown, "markdown", markdown),
+    (Target::Latex, "latex", latex),
+    (Target::StarPu, "starpu", starpu),
+    (Target::SimGrid, "simgrid", simgrid),
+    (Target::LogGopSim, "loggopsim", loggopsim),
+];
 
-    /// The name by which it is asked for.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::CHeader => "c-header",
-            Self::Rust => "rust",
-            Self::Python => "python",
-            Self::Markdown => "markdown",
-            Self::Latex => "latex",
-            Self::StarPu => "starpu",
-            Self::SimGrid => "simgrid",
-            Self::LogGopSim => "loggopsim",
+impl Target {
+    /// Targets in the order in which they are offered.
+    pub const ALL: &'static [Self] = &{
+        let mut all = [Self::Json; TARGETS.len()];
+        let mut place = 0;
+        while place < all.len() {
+            all[place] = TARGETS[place].0;
+            place += 1;
         }
+        all
+    };
+
+    /// Name by which it is asked for.
+    pub fn name(self) -> &'static str {
+        TARGETS[self as usize].1
     }
 
-    /// The parameters in this format, the last line ended by a newline.
+    /// Writes the parameters in this format, the last line ended by a newline.
     pub fn write(self, parameters: &Parameters) -> String {
-        match self {
-            Self::Json => json(parameters),
-            Self::Csv => csv(parameters),
-            Self::CHeader => c_header(parameters),
-            Self::Rust => rust(parameters),
-            Self::Python => python(parameters),
-            Self::Markdown => markdown(parameters),
-            Self::Latex => latex(parameters),
-            Self::StarPu => starpu(parameters),
-            Self::SimGrid => simgrid(parameters),
-            Self::LogGopSim => loggopsim(parameters),
-        }
+        TARGETS[self as usize].2(parameters)
     }
 }
 

@@ -54,9 +54,8 @@ mod terms;
 mod threads;
 mod wavefront;
 
-pub use inputs::{Inputs, Measured};
-pub use inputs::{Options, Settings};
-pub use refined::Counts;
+pub use inputs::{FileRows, Inputs, Options, Settings};
+pub use refined::RefinedCounts;
 pub use report::Report;
 pub use runs::{Reading, Runs, WarmUp};
 pub use threads::estimate_threads;
@@ -67,15 +66,15 @@ use crate::models::observations::Evidence;
 use crate::models::parameters::Decomposition;
 use crate::models::sensitivity::Entry;
 use crate::models::terms::Term;
-use known::Known;
+use known::FileTerms;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
-use report::{RunsReport, Sum};
-use terms::{Believed, Given};
+use report::{RunsReport, TermSum};
+use terms::{TermBelief, TermsGivenRuns};
 
 /// Parameters, how they were obtained, and warnings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+pub struct FitResult {
     /// The terms, each with standard error and source where they are known.
     pub parameters: Parameters,
     /// How each term was obtained, and how well the model meets the runs.
@@ -96,10 +95,10 @@ pub struct Fitted {
 /// [`Error::TooLittleData`] where neither a profile nor runs are given, or where a file lacks the
 /// rows that its term needs; [`Error::Fit`] where known terms add up to no time; [`Error::OutOfRange`]
 /// for no APUs or no tasks.
-pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
+pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<FitResult> {
     check(inputs, settings)?;
     inputs::check(inputs)?;
-    let known = Known::from(inputs, settings)?;
+    let known = FileTerms::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
     base.quantity = inputs.quantity()?;
@@ -117,7 +116,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         check_says_something(runs, &unknown, inputs)?;
         let found = known::evidence(runs, &base, &unknown, inputs.prior.as_ref());
         let terms = (&base, &unknown[..]);
-        let believed = Believed::new(terms, asked_growth(settings), &found)?;
+        let believed = TermBelief::new(terms, asked_growth(settings), &found)?;
         let equation_11 = believed.equation_11();
         let given = terms::read(terms, &equation_11, (runs, &found.observations));
         warnings.extend(beyond(&base, runs));
@@ -145,7 +144,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let quantity = parameters.quantity.clone();
     let report = Report { name, quantity, terms, choices: known.choices, runs: in_runs };
     let refined = refined.map(|(refined, _)| refined);
-    Ok(Fitted { parameters, report, refined, traded, warnings })
+    Ok(FitResult { parameters, report, refined, traded, warnings })
 }
 
 /// The shape of alpha that is asked for.
@@ -174,7 +173,7 @@ fn refined(
             let exact = refined::fit_beside(runs, &refinements, &exactly)?;
             let scaled = runs.scaled(&refined::factors(runs, &exact));
             let evidence = Evidence { observations: scaled.observations(), before: None };
-            let believed = Believed::new((base, unknown), growth, &evidence)?;
+            let believed = TermBelief::new((base, unknown), growth, &evidence)?;
             let observed = (&scaled, &evidence.observations);
             let given = terms::read((base, unknown), &believed.equation_11(), observed);
             Parameters { refinements: Some(refinements), ..given.parameters }
@@ -192,8 +191,8 @@ fn check_runs(base: &Parameters, runs: &Runs) -> Result<()> {
         None => Some("most times of each configuration are 0 s".into()),
     };
     if let Some(found) = found {
-        let advice = "time longer runs, so that the clock can see them".into();
-        return Err(Error::TooLittleData { file: runs.file.clone(), found, advice });
+        let advice = "time longer runs, so that the clock can see them";
+        return Err(Error::too_little_data(runs.file.clone(), found, advice));
     }
     if base.time(Mapping::SEQUENTIAL).0.is_finite() {
         return Ok(());
@@ -209,11 +208,11 @@ fn check_says_something(runs: &Runs, unknown: &[Term], inputs: &Inputs) -> Resul
         return Ok(());
     }
     let other = if (only.m, only.p) == (1, 1) { "(1, 2)" } else { "(1, 1)" };
-    Err(Error::TooLittleData {
-        file: runs.file.clone(),
-        found: format!("runs of ({}, {}) alone, which say nothing of others", only.m, only.p),
-        advice: format!("also time {other}, or give profile.csv"),
-    })
+    Err(Error::too_little_data(
+        runs.file.clone(),
+        format!("runs of ({}, {}) alone, which say nothing of others", only.m, only.p),
+        format!("also time {other}, or give profile.csv"),
+    ))
 }
 
 /// Runs that the machine could not have held are used, but not without a word.
@@ -255,8 +254,8 @@ fn of_another_problem((base, unknown): (&Parameters, &[Term]), runs: &Runs) -> O
 const FAR_OFF: f64 = 3.0;
 
 /// What the reader of terms should know of the runs that they are given.
-fn of_runs(given: &Given, contradicted: f64, runs: &Runs) -> Vec<Warning> {
-    let combined = |Sum { on, terms }| Warning::Combined { on, sum: terms };
+fn of_runs(given: &TermsGivenRuns, contradicted: f64, runs: &Runs) -> Vec<Warning> {
+    let combined = |TermSum { on, terms }| Warning::Combined { on, sum: terms };
     let mut warnings: Vec<Warning> = given.sums().into_iter().map(combined).collect();
     if let (traded, next) = &given.traded
         && !traded.is_empty()
@@ -327,11 +326,11 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
         return Err(at_least_one("tasks"));
     }
     if inputs.profile.is_none() && inputs.runs.is_none() && inputs.prior.is_none() {
-        return Err(Error::TooLittleData {
-            file: "fit".into(),
-            found: "neither a profile nor timed runs".into(),
-            advice: "give profile.csv or runs.csv".into(),
-        });
+        return Err(Error::too_little_data(
+            "fit",
+            "neither a profile nor timed runs",
+            "give profile.csv or runs.csv",
+        ));
     }
     Ok(())
 }

@@ -68,15 +68,14 @@ mod tests;
 mod window;
 
 pub use admission::{Answer, Request};
-pub use explanation::{Explanation, Tried};
+pub use explanation::{GuideExplanation, TriedChoice};
 
-use admission::{Admission, Stage, Terms};
-use learnt::{Learnt, Promise};
+use admission::{Admission, LeaseTerms, Stage};
+use learnt::{Knowledge, Promise};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use window::Watch;
-use window::Window;
+use window::{Watch, Window};
 
 /// What looking at other choices may cost, of the time since it began to learn.
 pub const BUDGET: f64 = 0.015;
@@ -108,7 +107,7 @@ const HOPELESS: f64 = 3.0;
 pub struct Guide {
     apus: u32,
     admission: Admission,
-    learnt: Learnt,
+    learnt: Knowledge,
     choice: Mapping,
     /// Counts the choices, so that an off-load is known by the one that it began under.
     choices: u64,
@@ -137,7 +136,7 @@ impl Guide {
         Ok(Self {
             apus,
             admission: Admission::new(),
-            learnt: Learnt::new(apus, contexts),
+            learnt: Knowledge::new(apus, contexts),
             choice: Mapping::SEQUENTIAL,
             choices: 0,
             window: Window::new(1),
@@ -193,7 +192,7 @@ impl Guide {
         }
         let answer = self
             .admission
-            .ask(process, Terms { going: choice.m(), wanted, idle: idle.min(self.apus) });
+            .ask(process, LeaseTerms { going: choice.m(), wanted, idle: idle.min(self.apus) });
         if let (Answer::Go(shares), Some(going)) = (answer, self.admission.process(process)) {
             going.started_at = now.0;
             going.function = function;
@@ -251,7 +250,7 @@ impl Guide {
     }
 
     /// What it believes, for people.
-    pub fn explain(&self) -> Explanation {
+    pub fn explain(&self) -> GuideExplanation {
         explanation::explain(self)
     }
 

@@ -45,8 +45,7 @@ pub mod wavefront;
 #[path = "../../../../examples/toy_model.rs"]
 mod toy_model;
 
-pub use parameters::Parameters;
-pub use parameters::{published, published_names};
+pub use parameters::{Parameters, published, published_names};
 pub use time_model::TimeModel;
 
 use refined::Refined;

@@ -33,14 +33,14 @@ pub struct Amount(pub f64);
 pub struct Objective {
     quantity: Quantity,
     /// `None`: what was measured.
-    formula: Option<Formula>,
+    formula: Option<ObjectiveFormula>,
     /// What may be given up for fewer cores, relative to the best.
     within: Option<f64>,
 }
 
 /// Something other than what was measured.
 #[derive(Debug, Clone)]
-struct Formula {
+struct ObjectiveFormula {
     name: String,
     /// Empty of an expression, of which nobody knows it.
     unit: String,
@@ -118,7 +118,7 @@ impl Objective {
         let direction = direction(text, &expression)?;
         check(direction)?;
         let name = name.to_string();
-        let formula = Formula { name, unit, expression, scale, direction, per_node };
+        let formula = ObjectiveFormula { name, unit, expression, scale, direction, per_node };
         if per_node.is_none() && formula.has_nodes() {
             return Err(Error::out_of_range(
                 "per_node",
@@ -285,7 +285,7 @@ impl PartialEq for Objective {
     }
 }
 
-impl Formula {
+impl ObjectiveFormula {
     /// The value where the time is 1.
     fn of_one(&self, mapping: Mapping) -> f64 {
         let nodes = self.per_node.map_or(1, |places| mapping.apus().div_ceil(u64::from(places)));

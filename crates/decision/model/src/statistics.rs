@@ -1,11 +1,5 @@
-//! What is counted on everywhere on the model's side, and knows nothing of it: means of repetitions, least
-//! squares, quantiles, the normal distribution, and a Gaussian process given observations.
-//!
-//! The mean of repeated measurements of one quantity.
-//!
-//! The standard normal distribution.
-//!
-//! Quantiles of values, and of Student's distribution.
+//! Statistics that know nothing of the model: means of repetitions, least squares, quantiles, the normal
+//! distribution, and a Gaussian process given observations.
 
 mod gaussian_process;
 mod least_squares;
@@ -15,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::erf::erfc_inv;
 
-pub(crate) use gaussian_process::{Given, kernel, log_root};
+pub(crate) use gaussian_process::{GaussianUpdate, kernel, log_root};
 pub(crate) use least_squares::Design;
 
 /// Mean of a sample, with its standard error where there are two values or more.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::fit::runs::{Cell, Runs};
-use mmgp_model::models::observations::{Bound, Observations};
+use mmgp_model::models::observations::{LowerBound, Observations};
 
 use crate::design::{apart, place};
 use crate::search::{Finding, Trial};
@@ -93,7 +93,7 @@ impl History {
         let ran = self.all().filter(|(_, record)| !record.times_s.is_empty());
         let cell = |(at, record): (Mapping, &Record)| Cell::of((at.m(), at.p()), &record.times_s);
         let bound = |(mapping, record): (Mapping, &Record)| {
-            record.longer_than.map(|longer_than| Bound { mapping, longer_than })
+            record.longer_than.map(|longer_than| LowerBound { mapping, longer_than })
         };
         let timed = Runs::new("the runs", ran.map(cell).collect());
         timed.observations().with_bounds(self.all().filter_map(bound))

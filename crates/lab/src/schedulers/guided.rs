@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
-use mmgp_model::guided::{self, Answer, Explanation, Guide};
+use mmgp_model::guided::{self, Answer, Guide, GuideExplanation};
 use mmgp_runtime::{
     BusyMap, Decision, Departure, Dispatch, Edtlp, Pending, Policy, Request, Steps,
 };
@@ -99,7 +99,7 @@ impl Policy for Guided {
 
 /// When it settled, how often it began anew, and what it tried since.
 fn account(guide: &Guide) -> String {
-    let Explanation { settled_after, changes, tried, .. } = guide.explain();
+    let GuideExplanation { settled_after, changes, tried, .. } = guide.explain();
     let settled = match settled_after {
         Some(offloads) => format!("settled after {offloads} of {} off-loads", guide.offloads()),
         None => format!("did not settle in {} off-loads", guide.offloads()),

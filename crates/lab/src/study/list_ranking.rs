@@ -8,7 +8,7 @@ use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Configuration, Sampling, rank};
 use mmgp_model::fit::estimate_threads;
 use mmgp_model::models::TimeModel as _;
-use mmgp_model::models::threads::{self, Division, Formula, SoftwareThreads, ThreadTerms};
+use mmgp_model::models::threads::{self, Division, SoftwareThreads, ThreadFormula, ThreadTerms};
 
 use super::choices::{PREDICTIONS, TERMS, Term, Terms, VALIDATION, doublings};
 use super::{Choice, Choices, SUMMARY, Subject, Workbench};
@@ -64,8 +64,8 @@ impl ThreadChoices<'_> {
     ) -> Result<Vec<Choice>> {
         let (nodes, division) = (self.ranking.list().nodes(), self.division());
         let (sublists, buffers) = (points[0].0[1], points[0].0[2]);
-        let choice = threads::Choice { sublists, buffers };
-        let formula = Formula::new(terms.clone(), nodes, division, choice);
+        let choice = threads::SublistChoice { sublists, buffers };
+        let formula = ThreadFormula::new(terms.clone(), nodes, division, choice);
         let model = SoftwareThreads::new(terms.clone(), nodes, division, choice);
         let mappings: Vec<Mapping> =
             points.iter().map(|point| Mapping::new(1, point.0[0])).collect::<Result<_>>()?;

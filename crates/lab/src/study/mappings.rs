@@ -10,8 +10,8 @@ use mmgp_base::table::records::{Prediction, Profile, Split};
 use mmgp_base::units::SimSpan;
 use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Configuration, Constraints, Ranking, Sampling, candidates, rank};
-use mmgp_model::fit::refined::{self, Counts};
-use mmgp_model::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
+use mmgp_model::fit::refined::{self, RefinedCounts};
+use mmgp_model::fit::{FileRows, FitResult, Inputs, Options, Settings, fit};
 use mmgp_model::models::Parameters;
 use mmgp_model::models::parameters::Decomposition;
 use mmgp_model::models::refined::Placement;
@@ -81,7 +81,7 @@ impl<'a> Mappings<'a> {
 
     /// The micro-benchmarks and the profile, written, and the parameters of both models that follow
     /// from them.
-    fn measure_and_fit(&self, bench: &Workbench<'_>) -> Result<Fitted> {
+    fn measure_and_fit(&self, bench: &Workbench<'_>) -> Result<FitResult> {
         let (app, target) = (self.app, self.target);
         let (seed, observer) = (bench.seed, bench.observer);
         let tables = measure::micro_benchmarks(target, measure::REPETITIONS, seed, observer)?;
@@ -119,7 +119,7 @@ impl Subject for Mappings<'_> {
             let (parameters, refined) = (given.clone(), given.clone());
             return Ok(Predictions { parameters, refined, ranking: None, watched: None });
         }
-        let Fitted { parameters, refined, warnings, .. } = self.measure_and_fit(bench)?;
+        let FitResult { parameters, refined, warnings, .. } = self.measure_and_fit(bench)?;
         let refined = refined.expect("invariant: its counts were given");
         for (file, parameters) in PARAMETERS.into_iter().zip([&parameters, &refined]) {
             bench.write(file, parameters.to_toml())?;
@@ -194,8 +194,8 @@ pub(super) fn decomposition(app: &dyn Application) -> Decomposition {
     }
 }
 
-fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {
-    Measured { file: file.into(), rows }
+fn measured<R>(file: &str, rows: Vec<R>) -> FileRows<R> {
+    FileRows { file: file.into(), rows }
 }
 
 /// The middle of the run at a mapping that is predicted to take so long.
@@ -213,10 +213,10 @@ fn middle(parameters: &Parameters, best: &Configuration) -> Watch {
 
 /// What the refined model asks of a program on a target, as a user would know it: from their
 /// descriptions, and from how often the profile says that functions were called.
-fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> Counts {
+fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> RefinedCounts {
     let hardware_contexts = Some(layout.hardware_contexts);
     let Some(description) = app.description() else {
-        return Counts { hardware_contexts, ..Counts::default() };
+        return RefinedCounts { hardware_contexts, ..RefinedCounts::default() };
     };
     let placement = match description.placement {
         mmgp_cell::Placement::OwnCell => Placement::ByProcess,
@@ -235,7 +235,7 @@ fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> Counts 
         bytes: sum(|it| it.bytes),
         exposed_bytes: sum(|it| it.exposed_bytes) / offloads.max(1) as f64,
     };
-    Counts {
+    RefinedCounts {
         iterations: Some(description.iterations),
         hardware_contexts,
         traffic: (!description.traffic.is_empty()).then_some(traffic),

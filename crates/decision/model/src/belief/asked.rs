@@ -1,8 +1,5 @@
-//! The times of mappings that are asked for, given the runs.
-//!
-//! What the values of a model have to do with the times that are believed.
-//!
-//! What is added to the logarithms of times: what if, and the objective.
+//! The times of mappings given the runs, what values of a model have to do with them, and what is added to
+//! their logarithms: what if, and the objective.
 
 use std::rc::Rc;
 
@@ -13,7 +10,7 @@ use super::form::OfFile;
 use super::mixture::{Joint, Marginals};
 use super::scatter::LENGTH;
 use super::{Posterior, Prior};
-use crate::models::observations::{Observations, Observed};
+use crate::models::observations::{Observation, Observations};
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::kernel;
@@ -36,7 +33,7 @@ impl Posterior {
         let mut marginals = Marginals::new(weights, self.kappa());
         // A block at a time, so that memory does not grow with what is asked.
         for block in mappings.chunks(BLOCK) {
-            let asked = Asked::new(self, block);
+            let asked = MappingBlock::new(self, block);
             for (place, &component) in places.iter().enumerate() {
                 let (means, variances) = self.alone(&self.components[component], &asked);
                 marginals.extend(place, means.iter().copied(), variances.iter().copied());
@@ -46,7 +43,7 @@ impl Posterior {
     }
 
     /// The means of what is asked by one component, and its variances.
-    fn alone(&self, component: &Component, asked: &Asked) -> (DVector<f64>, DVector<f64>) {
+    fn alone(&self, component: &Component, asked: &MappingBlock) -> (DVector<f64>, DVector<f64>) {
         let (mut means, cross, mut variances) = self.conditioned(component, asked);
         let whitened = component.given.whitened(cross);
         for (variance, column) in variances.iter_mut().zip(whitened.column_iter()) {
@@ -78,7 +75,7 @@ impl Posterior {
 
     /// The times of some mappings together.
     pub fn joint(&self, mappings: &[Mapping]) -> Joint {
-        let asked = Asked::new(self, mappings);
+        let asked = MappingBlock::new(self, mappings);
         let kernels = DMatrix::from_fn(mappings.len(), mappings.len(), |row, column| {
             kernel(mappings[row], mappings[column], LENGTH)
         });
@@ -105,7 +102,7 @@ impl Posterior {
     fn together(
         &self,
         component: &Component,
-        asked: &Asked,
+        asked: &MappingBlock,
         kernels: &DMatrix<f64>,
     ) -> (DVector<f64>, DMatrix<f64>) {
         let (mut mean, cross, variances) = self.conditioned(component, asked);
@@ -134,7 +131,7 @@ impl Posterior {
     pub(super) fn conditioned(
         &self,
         component: &Component,
-        asked: &Asked,
+        asked: &MappingBlock,
     ) -> (DVector<f64>, DMatrix<f64>, DVector<f64>) {
         let family = &self.families[component.family];
         let (lines, slopes) = &asked.lines[component.family];
@@ -167,7 +164,7 @@ const HEAVIEST: usize = 12;
 const BLOCK: usize = 512;
 
 /// What all components have in common of some mappings that are asked for.
-pub(super) struct Asked<'m> {
+pub(super) struct MappingBlock<'m> {
     mappings: &'m [Mapping],
     /// Logarithm of the time of each family, and its derivatives.
     pub lines: Vec<(DVector<f64>, DMatrix<f64>)>,
@@ -180,7 +177,7 @@ pub(super) struct Asked<'m> {
     same: Vec<(usize, usize)>,
 }
 
-impl<'m> Asked<'m> {
+impl<'m> MappingBlock<'m> {
     pub fn new(posterior: &Posterior, mappings: &'m [Mapping]) -> Self {
         let runs = &posterior.data.mappings;
         let features: Vec<Vec<Vec<f64>>> = posterior
@@ -212,7 +209,7 @@ impl<'m> Asked<'m> {
     }
 
     /// Mappings that were timed and do not stand among the runs of the covariance, by their places.
-    fn of_rest(&self, posterior: &Posterior) -> Vec<(usize, Observed)> {
+    fn of_rest(&self, posterior: &Posterior) -> Vec<(usize, Observation)> {
         let rest = &posterior.rest;
         let timed = |(index, mapping): (usize, &Mapping)| {
             let found = rest.binary_search_by_key(mapping, |observed| observed.mapping).ok()?;
@@ -239,7 +236,7 @@ pub(crate) struct ValueEffect {
 impl Posterior {
     /// Every value of the models that files give, with the times of some mappings.
     pub(crate) fn values(&self, mappings: &[Mapping]) -> Vec<ValueEffect> {
-        let asked = Asked::new(self, mappings);
+        let asked = MappingBlock::new(self, mappings);
         let mut effects: Vec<ValueEffect> = Vec::new();
         for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
             let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
@@ -270,7 +267,7 @@ impl Posterior {
     fn add_value(
         &self,
         component: &Component,
-        (asked, of_times): (&Asked<'_>, &DMatrix<f64>),
+        (asked, of_times): (&MappingBlock<'_>, &DMatrix<f64>),
         weights: &[f64],
         effect: &mut ValueEffect,
     ) {

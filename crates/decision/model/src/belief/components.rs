@@ -6,17 +6,16 @@ use std::rc::Rc;
 use nalgebra::{DMatrix, DVector};
 
 use super::censored::as_measured;
-use super::form::{Form, Mean};
-use super::mode::{About, Tangent};
-use super::mode::{Base, Bases};
+use super::form::{Form, PriorMean};
+use super::mode::{About, Base, Bases, Tangent};
 use super::scatter::{LENGTH, Node};
-use crate::models::observations::{Bound, Observations, Observed};
-use crate::statistics::{Given, kernel};
+use crate::models::observations::{LowerBound, Observation, Observations};
+use crate::statistics::{GaussianUpdate, kernel};
 use mmgp_base::Mapping;
 
 /// A mean, fitted.
 pub(super) struct Family {
-    pub mean: Mean,
+    pub mean: PriorMean,
     /// Coefficients where the logarithm of the time is taken as linear in them.
     pub coefficients: Vec<f64>,
     /// Line of the logarithm at the runs.
@@ -39,7 +38,7 @@ pub(super) struct Component {
     /// Weight; the weights of all components add up to 1.
     pub weight: f64,
     /// What the runs say about the mean.
-    pub given: Given,
+    pub given: GaussianUpdate,
 }
 
 /// The runs, as numbers, and after them those that were stopped.
@@ -58,13 +57,13 @@ pub(super) struct Data {
 
 impl Data {
     pub fn of(observations: &Observations) -> Self {
-        let once = |bound: &Bound| Observed {
+        let once = |bound: &LowerBound| Observation {
             mapping: bound.mapping,
             time: bound.longer_than,
             repetitions: 1.0,
         };
         let stopped = observations.bounds.iter().map(once);
-        let all: Vec<Observed> =
+        let all: Vec<Observation> =
             observations.configurations.iter().copied().chain(stopped).collect();
         let mappings: Vec<Mapping> = all.iter().map(|observed| observed.mapping).collect();
         Self {
@@ -110,7 +109,7 @@ const SETTLED: f64 = 1e-2;
 impl Family {
     /// The mean about the runs, of which its form has these features, a row for each.
     pub fn fitted(
-        mean: Mean,
+        mean: PriorMean,
         (form, features): (&dyn Form, &[Vec<f64>]),
         data: &Data,
         bases: Rc<Bases>,
@@ -165,7 +164,7 @@ impl Family {
         let node = Node { size, own, noise };
         let log_prior = grid.log_prior(pair) + self.mean.log_prior;
         if data.mappings.is_empty() {
-            let (log_weight, given) = (log_prior, Given::nothing());
+            let (log_weight, given) = (log_prior, GaussianUpdate::nothing());
             return Some(Component { family, node, log_weight, weight: 0.0, given });
         }
         let spread = self.spread.get_or_init(|| self.tangent.spread(&self.mean));
@@ -229,7 +228,7 @@ const LINEAR: f64 = 1.0;
 /// Steps to where coefficients that are read are likeliest, and the least of them.
 const MOST_STEPS: (u64, f64) = (40, 1e-9);
 
-impl Mean {
+impl PriorMean {
     /// The line about some coefficients at each of some mappings, by their features: the logarithms with
     /// the prior's coefficients, as if they were linear in them, and the derivatives, a row for each.
     pub fn lines(
@@ -277,10 +276,10 @@ pub(super) fn given(
     mut covariance: DMatrix<f64>,
     missed: &DVector<f64>,
     stopped: usize,
-) -> Option<Given> {
+) -> Option<GaussianUpdate> {
     let mut missed = missed.clone();
     let of_bounds = as_measured(&mut covariance, &mut missed, stopped)?;
-    let mut given = Given::observed(covariance, &missed)?;
+    let mut given = GaussianUpdate::observed(covariance, &missed)?;
     given.log_density += of_bounds;
     Some(given)
 }

@@ -1,10 +1,10 @@
 //! What a time is made of over (m, p), before the sizes of its parts are known: what a misfit lies
 //! over.
 //!
-//! A form gives the logarithm of a time and its derivatives by a few coefficients. [`Sum`] is a sum of
+//! A form gives the logarithm of a time and its derivatives by a few coefficients. [`SumForm`] is a sum of
 //! positive terms, each of a size of which nothing is known but that no term alone exceeds a measured
-//! time; [`Known`] is a model with values from files, with terms that no file knows beside them;
-//! [`Flat`] is a constant. What is believed of the coefficients beforehand is [`Mean`]'s: several means
+//! time; [`FileForm`] is a model with values from files, with terms that no file knows beside them;
+//! [`ConstantForm`] is a constant. What is believed of the coefficients beforehand is [`PriorMean`]'s: several means
 //! may have one form.
 
 use std::rc::Rc;
@@ -66,7 +66,7 @@ pub(crate) struct OfFile {
 
 /// A form with what is believed of its coefficients beforehand.
 #[derive(Debug, Clone)]
-pub(crate) struct Mean {
+pub(crate) struct PriorMean {
     /// What it is called.
     pub name: String,
     /// The place of its form.
@@ -82,12 +82,12 @@ pub(crate) struct Mean {
 /// Terms and, of each, the most that it can be \[s\]: a coefficient is the logarithm of what part of that
 /// it is.
 #[derive(Debug, Clone)]
-pub(crate) struct Sizes {
+pub(crate) struct TermSizes {
     work: Work,
     regressors: Vec<(Regressor, f64)>,
 }
 
-impl Sizes {
+impl TermSizes {
     pub fn new(work: Work, regressors: Vec<(Regressor, f64)>) -> Self {
         Self { work, regressors }
     }
@@ -112,9 +112,9 @@ impl Sizes {
 
 /// A sum of positive terms: `T = sum of u_k exp(z_k) phi_k(m, p)`.
 #[derive(Debug, Clone)]
-pub(crate) struct Sum(pub Sizes);
+pub(crate) struct SumForm(pub TermSizes);
 
-impl Form for Sum {
+impl Form for SumForm {
     fn count(&self) -> usize {
         self.0.regressors.len()
     }
@@ -138,9 +138,9 @@ impl Form for Sum {
 
 /// The same time everywhere: what is left is the misfit alone.
 #[derive(Debug, Clone)]
-pub(crate) struct Flat;
+pub(crate) struct ConstantForm;
 
-impl Form for Flat {
+impl Form for ConstantForm {
     fn count(&self) -> usize {
         1
     }
@@ -161,18 +161,18 @@ impl Form for Flat {
 /// and how far the program is from what the file says, which values of one term have in common.
 /// Values that may be nothing enter to first order. For a model that is not linear in its values, all
 /// of it is to first order about what files say.
-pub(crate) struct Known {
+pub(crate) struct FileForm {
     model: Rc<dyn TimeModel>,
     sources: usize,
-    values: Vec<KnownValue>,
+    values: Vec<FormValue>,
     groups: usize,
     /// Terms that no file knows, and after them what may come to them.
-    further: Sizes,
+    further: TermSizes,
     untold: usize,
 }
 
 /// A value of a model, by what its coefficient means.
-struct KnownValue {
+struct FormValue {
     /// Place among the model's values.
     place: usize,
     /// Name, and what the file says of the value.
@@ -180,10 +180,10 @@ struct KnownValue {
     value: f64,
     /// What its error has of each deviate, for one standard error.
     deviates: Option<Vec<f64>>,
-    kind: Kind,
+    kind: ValueKind,
 }
 
-enum Kind {
+enum ValueKind {
     /// Value whose logarithm has an error: what it is above the least that it can be, the standard
     /// deviation of the logarithm of that, and which values share a deviation of the program with it.
     Relative { amount: f64, deviation: f64, group: Option<usize> },
@@ -194,9 +194,9 @@ enum Kind {
 /// What is left of a time at least, however far its values are moved.
 const LEAST_SHARE: f64 = 0.05;
 
-impl Known {
+impl FileForm {
     /// Form of a model with further terms, of which the first are those that no file knows.
-    pub fn new(model: Rc<dyn TimeModel>, further: Sizes, untold: usize) -> Self {
+    pub fn new(model: Rc<dyn TimeModel>, further: TermSizes, untold: usize) -> Self {
         let sources = Sources::of(&*model);
         let mut named: Vec<String> = Vec::new();
         let mut values = Vec::new();
@@ -217,13 +217,13 @@ impl Known {
                     })
                 });
                 let deviation = (spread / amount).powi(2).ln_1p().sqrt();
-                Kind::Relative { amount, deviation, group }
+                ValueKind::Relative { amount, deviation, group }
             } else if deviates.is_some() {
-                Kind::Absolute(spread)
+                ValueKind::Absolute(spread)
             } else {
                 continue;
             };
-            values.push(KnownValue { place, name: value.name, value: value.value, deviates, kind });
+            values.push(FormValue { place, name: value.name, value: value.value, deviates, kind });
         }
         let (sources, groups) = (sources.count(), named.len());
         Self { model, sources, values, groups, further, untold }
@@ -238,7 +238,7 @@ impl Known {
     }
 }
 
-impl Form for Known {
+impl Form for FileForm {
     fn count(&self) -> usize {
         self.sources + self.groups + self.further.regressors.len()
     }
@@ -246,11 +246,11 @@ impl Form for Known {
     /// The time, what it has of each value, and the most of each further term.
     fn features(&self, mapping: Mapping) -> Vec<f64> {
         let gradient = self.model.gradient(mapping);
-        let of = |value: &KnownValue| {
+        let of = |value: &FormValue| {
             let slope = gradient.iter().find(|(place, _)| *place == value.place);
             let size = match value.kind {
-                Kind::Relative { amount, .. } => amount,
-                Kind::Absolute(spread) => spread,
+                ValueKind::Relative { amount, .. } => amount,
+                ValueKind::Absolute(spread) => spread,
             };
             slope.map_or(0.0, |(_, slope)| slope * size)
         };
@@ -268,14 +268,14 @@ impl Form for Known {
             let along = value.deviates.as_deref().unwrap_or_default();
             let error: f64 = along.iter().zip(deviates).map(|(weight, z)| weight * z).sum();
             let slope = match value.kind {
-                Kind::Relative { deviation, group, .. } => {
+                ValueKind::Relative { deviation, group, .. } => {
                     let of_group = group.map_or(0.0, |group| of_groups[group]);
                     let now = size * (deviation * error + of_group).exp();
                     moved += now - size;
                     group.into_iter().for_each(|group| slopes[self.sources + group] += now);
                     deviation * now
                 }
-                Kind::Absolute(_) => {
+                ValueKind::Absolute(_) => {
                     // Far beyond a table it may be many times the time: a factor of e is what a line
                     // of the logarithm bears.
                     let size = size.clamp(-features[0], features[0]);
@@ -303,8 +303,8 @@ impl Form for Known {
     }
 }
 
-impl Known {
-    fn of_file(&self, value: &KnownValue) -> OfFile {
+impl FileForm {
+    fn of_file(&self, value: &FormValue) -> OfFile {
         let along = value.deviates.as_deref().unwrap_or_default();
         let padded = |scale: f64| {
             let mut weights: Vec<f64> = along.iter().map(|weight| scale * weight).collect();
@@ -312,12 +312,12 @@ impl Known {
             weights
         };
         let (least, centre, weights) = match value.kind {
-            Kind::Relative { amount, deviation, group } => {
+            ValueKind::Relative { amount, deviation, group } => {
                 let mut weights = padded(deviation);
                 group.into_iter().for_each(|group| weights[self.sources + group] = 1.0);
                 (Some(value.value - amount), amount.ln(), weights)
             }
-            Kind::Absolute(spread) => (None, value.value, padded(spread)),
+            ValueKind::Absolute(spread) => (None, value.value, padded(spread)),
         };
         let error = value.deviates.is_some().then(|| padded(1.0));
         OfFile { name: value.name.clone(), error, least, centre, weights }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::FLAT;
-use super::form::{Flat, Form, Known, Mean, Sizes, Sum};
+use super::form::{ConstantForm, FileForm, Form, PriorMean, SumForm, TermSizes};
 use super::prior::Prior;
-use super::work::{GROWTHS, Growth, Regressor, Work, growing};
+use super::work::{AlphaGrowth, GROWTHS, Regressor, Work, growing};
 use crate::models::equation_11::HostShared;
 use crate::models::observations::Observations;
 use crate::models::parameters::Decomposition;
@@ -145,7 +145,7 @@ const MOST_IN_PIECES: usize = 3;
 /// The forms and the means over them, about some runs.
 pub(super) struct Means {
     pub forms: Vec<Box<dyn Form>>,
-    pub means: Vec<Mean>,
+    pub means: Vec<PriorMean>,
 }
 
 impl Prior {
@@ -213,8 +213,8 @@ impl Prior {
             let further: Vec<Regressor> =
                 beside.iter().copied().filter(|regressor| !unknown.contains(regressor)).collect();
             let terms = unknown.iter().chain(&further).map(most).collect();
-            let terms = Sizes::new(self.work.clone(), terms);
-            let form = Known::new(Rc::clone(model), terms, unknown.len());
+            let terms = TermSizes::new(self.work.clone(), terms);
+            let form = FileForm::new(Rc::clone(model), terms, unknown.len());
             let pieces = match is_in_pieces && beside.is_empty() {
                 true => combinations(unknown.len()),
                 false => vec![(vec![SIZE; unknown.len()], 1.0)],
@@ -224,7 +224,7 @@ impl Prior {
                     let further = further.iter().map(|_| &SIZE_BESIDE_FILES);
                     let sizes = sizes.iter().chain(further).map(|(mean, sd)| (*mean, sd * sd));
                     let prior = form.prior(loose).into_iter().chain(sizes).collect();
-                    all.means.push(Mean {
+                    all.means.push(PriorMean {
                         name: format!("{}{name}", model.name()),
                         form: all.forms.len(),
                         prior,
@@ -248,15 +248,15 @@ impl Prior {
                 let most =
                     |&regressor: &Regressor| (regressor, most(regressor, &work, observations));
                 let sizes = regressors.iter().map(most).collect();
-                let sizes = Sizes::new(work.clone(), sizes);
-                all.means.push(Mean {
+                let sizes = TermSizes::new(work.clone(), sizes);
+                all.means.push(PriorMean {
                     name: name.into(),
                     form: all.forms.len(),
                     prior: vec![(SIZE.0, SIZE.1 * SIZE.1); regressors.len()],
                     loose: 0.0,
                     log_prior: weight.ln(),
                 });
-                all.forms.push(Box::new(Sum(sizes)));
+                all.forms.push(Box::new(SumForm(sizes)));
             };
         for OfRuns { name, regressors, weight, in_rounds } in &SUMS {
             let decomposition =
@@ -277,19 +277,19 @@ impl Prior {
         if self.is_wanted(FLAT) {
             let logs = observations.configurations.iter().map(|observed| observed.time.0.ln());
             let mean = logs.sum::<f64>() / observations.configurations.len() as f64;
-            all.means.push(Mean {
+            all.means.push(PriorMean {
                 name: FLAT.into(),
                 form: all.forms.len(),
                 prior: vec![(mean, VARIANCE_OF_FLAT)],
                 loose: 0.0,
                 log_prior: WEIGHT_OF_FLAT.ln(),
             });
-            all.forms.push(Box::new(Flat));
+            all.forms.push(Box::new(ConstantForm));
         }
     }
 
     /// How alpha may grow where no file knows it, as far as these runs can tell.
-    fn growths(&self, observations: &Observations) -> Vec<(Growth, f64)> {
+    fn growths(&self, observations: &Observations) -> Vec<(AlphaGrowth, f64)> {
         let is_known = self.has_files() && !self.unknown.contains(&Term::Alpha);
         if let Some(growth) = self.growth.filter(|_| !is_known) {
             return vec![(growth, 1.0)];

@@ -4,9 +4,7 @@
 //! one step leads to `a0 + P J' (C + J P J')^-1 (missed + J (a - a0))`, which needs no inverse of P:
 //! priors may be as narrow as they like.
 //!
-//! Covariances of the runs about a mean, taken apart once for all means.
-//!
-//! A mean adds what its coefficients make, `J P J'`, of a rank far below the number of runs. With the
+//! Covariances of the runs are taken apart once for all means: a mean adds what its coefficients make, `J P J'`, of a rank far below the number of runs. With the
 //! factor L of a base C and `W = L^-1 J P^1/2`, everything that is asked of `C + J P J'` follows from
 //! `M = I + W' W`, one row for each coefficient (Woodbury): its determinant is that of C times that of M,
 //! and the coefficients are pulled by `P^1/2 M^-1 W' L^-1 missed`.
@@ -17,15 +15,15 @@ use argmin::core::{
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::components::{Data, given};
-use super::form::{Form, Mean};
+use super::form::{Form, PriorMean};
 use super::scatter;
-use super::scatter::{Grid, Node};
+use super::scatter::{Node, ScatterGrid};
 use crate::statistics::log_root;
 
 /// A mean, what its form makes of the runs, and the runs.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
-    pub mean: &'a Mean,
+    pub mean: &'a PriorMean,
     pub form: &'a dyn Form,
     /// A row for each run.
     pub features: &'a [Vec<f64>],
@@ -42,7 +40,7 @@ pub(super) struct Tangent {
 
 impl Tangent {
     /// The covariance of the runs that the prior of the coefficients makes.
-    pub fn spread(&self, mean: &Mean) -> DMatrix<f64> {
+    pub fn spread(&self, mean: &PriorMean) -> DMatrix<f64> {
         mean.spread_between(&self.slopes, &self.slopes)
     }
 }
@@ -97,9 +95,9 @@ struct Climb {
     last: f64,
 }
 
-type Place = IterState<DVector<f64>, (), (), (), DVector<f64>, f64>;
+type ClimbState = IterState<DVector<f64>, (), (), (), DVector<f64>, f64>;
 
-impl<O> Solver<O, Place> for Climb
+impl<O> Solver<O, ClimbState> for Climb
 where
     O: Operator<Param = DVector<f64>, Output = DVector<f64>>,
 {
@@ -110,8 +108,8 @@ where
     fn next_iter(
         &mut self,
         problem: &mut Problem<O>,
-        mut state: Place,
-    ) -> Result<(Place, Option<KV>), Error> {
+        mut state: ClimbState,
+    ) -> Result<(ClimbState, Option<KV>), Error> {
         let from = state.take_param().ok_or_else(|| Error::msg("no coefficients to start from"))?;
         let to = problem.problem("steps", |step| step.apply(&from))?;
         let moved = (to - &from).map(|by| by.clamp(-FARTHEST, FARTHEST));
@@ -119,7 +117,7 @@ where
         Ok((state.param(from + moved), None))
     }
 
-    fn terminate(&mut self, _: &Place) -> TerminationStatus {
+    fn terminate(&mut self, _: &ClimbState) -> TerminationStatus {
         match self.last < self.settled {
             true => TerminationStatus::Terminated(TerminationReason::SolverConverged),
             false => TerminationStatus::NotTerminated,
@@ -140,12 +138,12 @@ pub(super) struct Base {
 
 /// Sizes of the misfit with the covariances that they make at the middle noise.
 pub(super) struct Bases {
-    pub grid: Grid,
+    pub grid: ScatterGrid,
     middle: Vec<Base>,
 }
 
 /// What a mean is about a base.
-struct Whitened {
+struct WhitenedMean {
     gram: Cholesky<f64, Dyn>,
     along: DVector<f64>,
     square: f64,
@@ -173,11 +171,11 @@ impl Base {
     }
 
     /// Whether the few coefficients are less work than the runs. What was stopped changes the covariance.
-    fn is_worth_it(&self, mean: &Mean) -> bool {
+    fn is_worth_it(&self, mean: &PriorMean) -> bool {
         self.stopped == 0 && mean.prior.len() < self.covariance.nrows()
     }
 
-    fn whitened(&self, mean: &Mean, tangent: &Tangent) -> Option<Whitened> {
+    fn whitened(&self, mean: &PriorMean, tangent: &Tangent) -> Option<WhitenedMean> {
         let factor = self.factor.as_ref()?;
         let mut slopes = tangent.slopes.clone();
         for (mut column, (_, variance)) in slopes.column_iter_mut().zip(&mean.prior) {
@@ -193,7 +191,7 @@ impl Base {
         }
         let mut gram = slopes.tr_mul(&slopes);
         (0..gram.nrows()).for_each(|place| gram[(place, place)] += 1.0);
-        Some(Whitened {
+        Some(WhitenedMean {
             gram: gram.cholesky()?,
             along: slopes.tr_mul(&missed),
             square: missed.norm_squared(),
@@ -202,7 +200,7 @@ impl Base {
     }
 
     /// The logarithm of how likely a mean makes the runs; minus infinity where nothing can be said.
-    fn log_evidence(&self, mean: &Mean, tangent: &Tangent) -> f64 {
+    fn log_evidence(&self, mean: &PriorMean, tangent: &Tangent) -> f64 {
         let found = if self.is_worth_it(mean) {
             self.whitened(mean, tangent).map(|it| {
                 let constant = 0.5 * tangent.missed.len() as f64 * std::f64::consts::TAU.ln();
@@ -217,9 +215,9 @@ impl Base {
     }
 
     /// The coefficients that one step leads to.
-    pub fn step(&self, mean: &Mean, tangent: &Tangent) -> Option<DVector<f64>> {
+    pub fn step(&self, mean: &PriorMean, tangent: &Tangent) -> Option<DVector<f64>> {
         if self.is_worth_it(mean) {
-            let Whitened { gram, along, .. } = self.whitened(mean, tangent)?;
+            let WhitenedMean { gram, along, .. } = self.whitened(mean, tangent)?;
             let mut to = gram.solve(&along);
             for (to, (mean, variance)) in to.iter_mut().zip(&mean.prior) {
                 *to = mean + variance.sqrt() * *to;
@@ -233,7 +231,7 @@ impl Base {
 }
 
 impl Bases {
-    pub fn new(grid: Grid, data: &Data) -> Self {
+    pub fn new(grid: ScatterGrid, data: &Data) -> Self {
         let noise = grid.middle_noise();
         let of = |&((size, own), _): &((f64, f64), f64)| {
             Base::for_many(data, &Node { size, own, noise })
@@ -247,13 +245,13 @@ impl Bases {
     }
 
     /// How likely a mean makes the runs with each size of the misfit.
-    pub fn log_evidences(&self, mean: &Mean, tangent: &Tangent) -> impl Iterator<Item = f64> {
+    pub fn log_evidences(&self, mean: &PriorMean, tangent: &Tangent) -> impl Iterator<Item = f64> {
         self.middle.iter().map(|base| base.log_evidence(mean, tangent))
     }
 
     /// The covariance that makes the runs likeliest about a mean: of the size of the misfit that does so
     /// at the middle noise, and of the noise that does so then.
-    pub fn likeliest(&self, mean: &Mean, tangent: &Tangent, data: &Data) -> Base {
+    pub fn likeliest(&self, mean: &PriorMean, tangent: &Tangent, data: &Data) -> Base {
         let evidences = self.log_evidences(mean, tangent).zip(&self.grid.pairs);
         let pair = scatter::likeliest(evidences.map(|(evidence, (_, prior))| evidence + prior));
         let (size, own) = self.grid.pairs[pair].0;
@@ -267,13 +265,13 @@ impl Bases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::observations::{Observations, Observed};
+    use crate::models::observations::{Observation, Observations};
     use mmgp_base::Mapping;
     use mmgp_base::units::Seconds;
 
     #[test]
     fn few_coefficients_say_of_many_runs_what_all_of_their_covariance_does() {
-        let observed = |(place, p): (usize, u32)| Observed {
+        let observed = |(place, p): (usize, u32)| Observation {
             mapping: Mapping::of(1 + place as u32 % 3, p),
             time: Seconds(3.0 + (place as f64).sin()),
             repetitions: 1.0 + place as f64,
@@ -282,7 +280,7 @@ mod tests {
         let data = Data::of(&Observations::new("runs.csv", all, 0.0, 0.0));
         let base = Base::of(&data, &Node { size: 0.2, own: 0.04, noise: 0.1 });
         let prior = vec![(0.5, 4.0), (-1.0, 0.25)];
-        let mean = Mean { name: "toy".into(), form: 0, prior, loose: 0.0, log_prior: 0.0 };
+        let mean = PriorMean { name: "toy".into(), form: 0, prior, loose: 0.0, log_prior: 0.0 };
         let tangent = Tangent {
             missed: data.log_times.clone(),
             slopes: DMatrix::from_fn(6, 2, |row, column| (row as f64 - 2.0).powi(column as i32)),

@@ -1,11 +1,9 @@
-//! How much a single run scatters, as far as repetitions tell.
+//! The noise of single runs as far as repetitions tell, and which runs are wild or enter together.
 //!
 //! Beforehand the logarithm of the noise is a mixture of normal distributions about what programs
 //! have: of 17 tables with repetitions, 0.2 to 26 %, 7 % in the median. The posterior given the
 //! repetitions' squared deviations is cut into nodes of equal weight: one where it is well known, five
 //! where nothing was repeated.
-//!
-//! Runs that no model and no neighbour explains: a time of three times what it should be.
 //!
 //! A configuration that ran once is wild or is not, a priori with [`PROBABILITY`]. Whether it is
 //! is judged by the evidence of all components with and without a variance of 1 more for that run,
@@ -13,11 +11,11 @@
 //! one is likely enough. A run at the edge of what was timed, as (1, 1) often is, may be what no
 //! other tells, and is never marked.
 //!
-//! The runs that enter the covariance together, where they are many.
+//! Of many configurations some enter the covariance together, and the rest where they are asked for.
 
 use super::components::{Component, Data};
 use super::scatter::LENGTH;
-use crate::models::observations::{Observations, Observed};
+use crate::models::observations::{Observation, Observations};
 use crate::statistics::{kernel, log_sum};
 use mmgp_base::Mapping;
 
@@ -144,7 +142,7 @@ const MOST_TOGETHER: usize = 100;
 
 /// The configurations that enter the covariance together, and the rest: the fastest, which decide,
 /// and of the others those that lie farthest from all that are taken.
-pub(super) fn together(observations: &Observations) -> (Observations, Vec<Observed>) {
+pub(super) fn together(observations: &Observations) -> (Observations, Vec<Observation>) {
     let all = &observations.configurations;
     if all.len() <= MOST_TOGETHER {
         return (observations.clone(), Vec::new());

@@ -1,20 +1,17 @@
-//! Numbers that the coefficients of the means determine, as terms of equation 11: what is believed of
-//! them given the runs.
-//!
-//! What predictions rest on, in words and for programs.
-//!
-//! What neither files nor runs tell.
+//! Read-outs of what is believed: numbers that the coefficients of the means determine, as terms of equation
+//! 11, given the runs; what predictions rest on, in words and for programs; and what neither files nor
+//! runs tell.
 
 use std::fmt;
 
 use nalgebra::{DMatrix, DVector};
 
 use super::components::{Component, Family};
-use super::form::{Form, Mean};
+use super::form::{Form, PriorMean};
 use super::means::untold_variance;
 use super::scatter::EXACT;
-use super::work::{GROWTHS, Growth, Regressor, grows};
-use super::{Posterior, Share, scatter};
+use super::work::{AlphaGrowth, GROWTHS, Regressor, grows};
+use super::{MeanShare, Posterior, scatter};
 use crate::models::terms::Term;
 use crate::statistics;
 use mmgp_base::units::Percent;
@@ -159,7 +156,7 @@ impl View<'_> {
         values.into_iter().map(|value| (value.name, value.least)).collect()
     }
 
-    fn mean(&self, component: &Component) -> &Mean {
+    fn mean(&self, component: &Component) -> &PriorMean {
         &self.posterior.families[component.family].mean
     }
 
@@ -181,7 +178,7 @@ impl View<'_> {
     }
 
     /// How what grows with m does, and how likely each way is; nothing where nothing is left open.
-    pub(crate) fn growths(&self) -> Vec<(Growth, f64)> {
+    pub(crate) fn growths(&self) -> Vec<(AlphaGrowth, f64)> {
         let grow = |form: &dyn Form| -> Vec<Regressor> {
             form.sizes()
                 .iter()
@@ -191,7 +188,8 @@ impl View<'_> {
         };
         let forms = &self.posterior.forms;
         let of_forms: Vec<Vec<Regressor>> = forms.iter().map(|form| grow(&**form)).collect();
-        let weight = |growth: Growth| self.probability(|it| of_forms[self.mean(it).form] == growth);
+        let weight =
+            |growth: AlphaGrowth| self.probability(|it| of_forms[self.mean(it).form] == growth);
         let all = GROWTHS.map(|(growth, _)| (growth, weight(growth)));
         all.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
     }
@@ -256,7 +254,7 @@ pub struct Basis {
     /// Relative standard deviation of a single run.
     pub noise: f64,
     /// The means by their weights, the largest first.
-    pub means: Vec<Share>,
+    pub means: Vec<MeanShare>,
 }
 
 impl Posterior {

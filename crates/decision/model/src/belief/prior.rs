@@ -9,8 +9,8 @@ use std::rc::Rc;
 #[cfg(doc)]
 use super::form::Form;
 use super::means::{SUMS, kinks, regressor_of, regressors, spanning};
-use super::scatter::{Grid, Weights};
-use super::work::{Growth, Work};
+use super::scatter::{ScatterGrid, Weights};
+use super::work::{AlphaGrowth, Work};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
@@ -31,7 +31,7 @@ pub struct Prior {
     /// The terms that no file knows.
     pub(super) unknown: Vec<Term>,
     /// How alpha grows where no file knows it, where that is stated.
-    pub(super) growth: Option<Growth>,
+    pub(super) growth: Option<AlphaGrowth>,
     /// The only mean to use, by name; `None` for all of them.
     pub(super) only: Option<String>,
     /// Means that are to be looked at alone, however little they count, by name.
@@ -109,7 +109,11 @@ impl Prior {
 
     /// Prior of equation 11 alone, given what files say of some of its terms, whether or not these make up
     /// any time; alpha grows as is stated where they do not know it.
-    pub(crate) fn of_terms(base: &Parameters, unknown: &[Term], growth: Option<Growth>) -> Self {
+    pub(crate) fn of_terms(
+        base: &Parameters,
+        unknown: &[Term],
+        growth: Option<AlphaGrowth>,
+    ) -> Self {
         let base = Parameters { refinements: None, evidence: None, ..base.clone() };
         let mut prior = Self::of_runs(base.decomposition);
         prior.growth = growth;
@@ -217,12 +221,12 @@ impl Prior {
     }
 
     /// How far the mean is off, about some runs.
-    pub(super) fn grid(&self, mean: &str, observations: &Observations) -> Grid {
+    pub(super) fn grid(&self, mean: &str, observations: &Observations) -> ScatterGrid {
         let weights = if self.has_files() { &Weights::WITH_FILES } else { &Weights::OF_RUNS };
         match self.misfit {
-            _ if mean == FLAT => Grid::over_nothing(weights, observations),
-            Some(size) => Grid::stated(size, observations),
-            None => Grid::over_a_mean(weights, observations),
+            _ if mean == FLAT => ScatterGrid::over_nothing(weights, observations),
+            Some(size) => ScatterGrid::stated(size, observations),
+            None => ScatterGrid::over_a_mean(weights, observations),
         }
     }
 

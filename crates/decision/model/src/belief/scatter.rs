@@ -16,7 +16,7 @@ pub(super) struct Node {
 
 /// The sizes that are tried, each with the logarithm of its probability, and the noise.
 #[derive(Debug, Clone)]
-pub(super) struct Grid {
+pub(super) struct ScatterGrid {
     /// Size and own scatter.
     pub pairs: Vec<((f64, f64), f64)>,
     /// Sizes of the noise, equally likely, increasing.
@@ -68,7 +68,7 @@ const SIZE_OF_FLAT: f64 = 0.6;
 /// What a configuration has of its own, in a size of the misfit that is stated.
 const OWN_OF_STATED: f64 = 0.2;
 
-impl Grid {
+impl ScatterGrid {
     /// Grid over a mean, with sizes as likely as these.
     pub fn over_a_mean(weights: &Weights, observations: &Observations) -> Self {
         let mut pairs = Vec::new();
@@ -117,7 +117,7 @@ impl Grid {
 /// likely each is.
 pub(super) fn without_runs() -> Vec<(f64, f64)> {
     let nothing = Observations::new("", Vec::new(), 0.0, 0.0);
-    let grid = Grid::over_a_mean(&Weights::WITH_FILES, &nothing);
+    let grid = ScatterGrid::over_a_mean(&Weights::WITH_FILES, &nothing);
     let total: f64 = grid.pairs.iter().map(|(_, log_prior)| log_prior.exp()).sum();
     let of = |&((size, own), log_prior): &((f64, f64), f64)| {
         (size * size + own * own, log_prior.exp() / total)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::models::observations::Bound;
+use crate::models::observations::LowerBound;
 use crate::models::parameters::{Decomposition, Estimate};
 use crate::models::time_model::Value;
 use mmgp_base::units::Seconds;
@@ -29,7 +29,7 @@ fn observations() -> Observations {
         logs.sort_by(f64::total_cmp);
         let median = f64::midpoint(logs[(repetitions - 1) / 2], logs[repetitions / 2]);
         let time = Seconds(median.exp());
-        configurations.push(Observed { mapping, time, repetitions: repetitions as f64 });
+        configurations.push(Observation { mapping, time, repetitions: repetitions as f64 });
     }
     Observations::new("runs.csv", configurations, scatter, degrees)
 }
@@ -109,9 +109,9 @@ fn the_posterior_of_runs_is_that_of_another_implementation() {
 }
 
 /// The host's 6 s +- 5 %, 360 s +- 2 % to share and 11 s +- 3 %, as files have them.
-struct Filed;
+struct FileModel;
 
-impl TimeModel for Filed {
+impl TimeModel for FileModel {
     fn name(&self) -> &str {
         "filed"
     }
@@ -148,7 +148,7 @@ fn what_files_say_with_runs_is_that_of_another_implementation() {
         (54.638_614, 0.259_362_51, 32.352_639, 86.604_799),
         (53.968_225, 0.188_618_23, 36.824_050, 79.251_718),
     ];
-    let prior = Prior::of_model(Rc::new(Filed));
+    let prior = Prior::of_model(Rc::new(FileModel));
     let posterior = Posterior::new(&prior, Some(observations())).unwrap();
     check_against(&posterior, expected, 3.421_40e-4, 1e-4);
     let weights: Vec<f64> = posterior.shares().iter().map(|it| it.weight).collect();
@@ -159,9 +159,9 @@ fn what_files_say_with_runs_is_that_of_another_implementation() {
 
 #[test]
 fn a_sum_of_values_stays_above_nothing_however_far_it_is_moved() {
-    use form::{Known, Sizes};
+    use form::{FileForm, TermSizes};
     let work = Work::of(Decomposition::Data);
-    let form = Known::new(Rc::new(Filed), Sizes::new(work, Vec::new()), 0);
+    let form = FileForm::new(Rc::new(FileModel), TermSizes::new(work, Vec::new()), 0);
     let features = form.features(Mapping::of(2, 2));
     let at = |coefficients: [f64; 6]| form.at(&coefficients, &features);
     approx::assert_relative_eq!(at([0.0; 6]).0.exp(), 107.0, max_relative = 1e-12);
@@ -193,7 +193,7 @@ fn a_run_that_nothing_explains_is_named_and_counts_for_hardly_anything() {
     let observed = |(index, &mapping): (usize, &Mapping)| {
         let wild = if index == 9 { 3.0 } else { 1.0 };
         let noise = 1.0 + 0.02 * (7.0 * index as f64).sin();
-        Observed { mapping, time: Seconds(time(mapping) * noise * wild), repetitions: 1.0 }
+        Observation { mapping, time: Seconds(time(mapping) * noise * wild), repetitions: 1.0 }
     };
     let all = timed.iter().enumerate().map(observed).collect();
     let observations = Observations::new("runs.csv", all, 0.0, 0.0);
@@ -223,8 +223,11 @@ fn marginals_are_the_diagonal_of_the_joint() {
 fn a_known_number_of_threads_bends_the_times_beyond_it() {
     let time = |it: Mapping| 2.0 + 40.0 / (it.apus().min(4)) as f64 + 0.2 * f64::from(it.m());
     let ran = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 2), (8, 1)].map(|(m, p)| Mapping::of(m, p));
-    let observed =
-        |&mapping: &Mapping| Observed { mapping, time: Seconds(time(mapping)), repetitions: 3.0 };
+    let observed = |&mapping: &Mapping| Observation {
+        mapping,
+        time: Seconds(time(mapping)),
+        repetitions: 3.0,
+    };
     let observations =
         Observations::new("runs.csv", ran.iter().map(observed).collect(), 12.0 * 1e-4, 12.0);
     let prior = Prior::of_runs(Decomposition::Data);
@@ -241,7 +244,7 @@ fn a_known_number_of_threads_bends_the_times_beyond_it() {
 }
 
 fn bounded(observations: Observations, bounds: &[(u32, u32, f64)]) -> Posterior {
-    let bound = |&(m, p, time_s): &(u32, u32, f64)| Bound {
+    let bound = |&(m, p, time_s): &(u32, u32, f64)| LowerBound {
         mapping: Mapping::of(m, p),
         longer_than: Seconds(time_s),
     };
@@ -276,7 +279,7 @@ fn a_bound_above_what_is_expected_raises_it_and_what_is_near_and_is_no_time() {
     assert!(after > 1.1 * before, "{before} {after}");
     // A time there would have said more.
     let mut timed = observations();
-    let time = Observed { mapping: Mapping::of(1, 16), time: Seconds(130.0), repetitions: 1.0 };
+    let time = Observation { mapping: Mapping::of(1, 16), time: Seconds(130.0), repetitions: 1.0 };
     timed.configurations.push(time);
     let timed = Observations::new("", timed.configurations, timed.scatter, 6.0);
     let timed = bounded(timed, &[(1, 16, 125.0)]).marginals(&asked());

@@ -109,12 +109,12 @@ impl Work {
 }
 
 /// What grows with m: one of these, or a sum.
-pub(crate) type Growth = &'static [Regressor];
+pub(crate) type AlphaGrowth = &'static [Regressor];
 
 /// How alpha may grow where runs alone tell, and how likely that is beforehand: assumed, so that the
 /// errors of terms are within a fifth of the least possible where it is a line, and hold in 85 % and more
 /// where it bends. With knots it rises ever faster, or ever slower.
-pub(super) const GROWTHS: [(Growth, f64); 5] = [
+pub(super) const GROWTHS: [(AlphaGrowth, f64); 5] = [
     (&[Regressor::FurtherThreads], 0.7),
     (&[Regressor::Levels], 0.12),
     (&[Regressor::SecondProcess], 0.08),
@@ -123,7 +123,7 @@ pub(super) const GROWTHS: [(Growth, f64); 5] = [
 ];
 
 /// Any growth that rises ever faster, between these knots along lines.
-pub(crate) const FASTER: Growth = &[
+pub(crate) const FASTER: AlphaGrowth = &[
     Regressor::FurtherThreads,
     Regressor::After(2),
     Regressor::After(4),
@@ -132,7 +132,7 @@ pub(crate) const FASTER: Growth = &[
 ];
 
 /// Any growth that rises ever slower.
-pub(crate) const SLOWER: Growth = &[
+pub(crate) const SLOWER: AlphaGrowth = &[
     Regressor::FurtherThreads,
     Regressor::UpTo(2),
     Regressor::UpTo(4),
@@ -146,7 +146,7 @@ pub(crate) fn grows(regressor: Regressor) -> bool {
 }
 
 /// The same terms, of which what grows with m grows so: it comes last.
-pub(super) fn growing(regressors: &[Regressor], growth: Growth) -> Vec<Regressor> {
+pub(super) fn growing(regressors: &[Regressor], growth: AlphaGrowth) -> Vec<Regressor> {
     let grows = |regressor: &&Regressor| **regressor == Regressor::FurtherThreads;
     let others = regressors.iter().filter(|it| !grows(it)).copied();
     let growing = regressors.iter().find(grows).map_or(&[][..], |_| growth);

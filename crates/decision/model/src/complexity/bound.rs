@@ -92,7 +92,7 @@ impl Demand {
 
 /// What can bind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum BoundPart {
     /// The pipes.
     Issue,
     /// Requests, one behind the other.
@@ -105,7 +105,7 @@ pub enum Part {
     Host,
 }
 
-impl Part {
+impl BoundPart {
     /// All, in the order in which they are printed.
     pub const ALL: [Self; 5] =
         [Self::Issue, Self::Latency, Self::Bandwidth, Self::Branches, Self::Host];
@@ -128,7 +128,7 @@ pub const DOMINANCE: f64 = 1.2;
 /// The least times of the parts of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    times: [Seconds; Part::ALL.len()],
+    times: [Seconds; BoundPart::ALL.len()],
 }
 
 impl Bound {
@@ -138,33 +138,33 @@ impl Bound {
         let through = |lines: f64, rate: BytesPerSecond| lines * constants.line / rate.0;
         let all = through(demand.all_lines, constants.memory);
         let own = through(demand.lines, constants.accelerator);
-        let times = Part::ALL.map(|part| match part {
-            Part::Issue => constants.cycles(demand.issue),
-            Part::Latency => constants.latency * (demand.requests / outstanding),
-            Part::Bandwidth => Seconds(all.max(own)),
-            Part::Branches => constants.cycles(demand.wrong * constants.penalty),
-            Part::Host => constants.cycles(demand.host),
+        let times = BoundPart::ALL.map(|part| match part {
+            BoundPart::Issue => constants.cycles(demand.issue),
+            BoundPart::Latency => constants.latency * (demand.requests / outstanding),
+            BoundPart::Bandwidth => Seconds(all.max(own)),
+            BoundPart::Branches => constants.cycles(demand.wrong * constants.penalty),
+            BoundPart::Host => constants.cycles(demand.host),
         });
         Self { times }
     }
 
     /// The least time of a part alone.
-    pub const fn part(&self, part: Part) -> Seconds {
+    pub const fn part(&self, part: BoundPart) -> Seconds {
         self.times[part as usize]
     }
 
     /// The least time of all together.
     pub fn time(&self) -> Seconds {
-        let work = self.part(Part::Issue) + self.part(Part::Branches);
-        let waits = [Part::Latency, Part::Bandwidth].map(|it| self.part(it).0);
+        let work = self.part(BoundPart::Issue) + self.part(BoundPart::Branches);
+        let waits = [BoundPart::Latency, BoundPart::Bandwidth].map(|it| self.part(it).0);
         let longest = waits.into_iter().fold(work.0, f64::max);
-        Seconds(longest) + self.part(Part::Host)
+        Seconds(longest) + self.part(BoundPart::Host)
     }
 
     /// The part that takes longest, and by what factor it exceeds the next; infinite where no other
     /// takes any time.
-    pub fn binding(&self) -> (Part, f64) {
-        let mut parts = Part::ALL.map(|part| (part, self.part(part).0));
+    pub fn binding(&self) -> (BoundPart, f64) {
+        let mut parts = BoundPart::ALL.map(|part| (part, self.part(part).0));
         parts.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let [(first, most), (_, next), ..] = parts;
         let factor = if next > 0.0 { most / next } else { f64::INFINITY };
@@ -172,7 +172,7 @@ impl Bound {
     }
 
     /// The part that dominates: it exceeds the next by more than [`DOMINANCE`].
-    pub fn dominating(&self) -> Option<Part> {
+    pub fn dominating(&self) -> Option<BoundPart> {
         let (part, factor) = self.binding();
         (factor > DOMINANCE).then_some(part)
     }
@@ -216,7 +216,7 @@ mod tests {
         // 200 requests of memory of 100 ns, four at once; 800 lines at 12.8 ns, more than 100 at
         // 32 ns; 50 x 18 cycles; 600 and 100.
         let by_hand = [8300.0, 5000.0, 10240.0, 900.0, 700.0];
-        for (part, by_hand) in Part::ALL.into_iter().zip(by_hand) {
+        for (part, by_hand) in BoundPart::ALL.into_iter().zip(by_hand) {
             assert_relative_eq!(1e9 * bound.part(part).0, by_hand, max_relative = 1e-12);
         }
         assert_relative_eq!(1e9 * bound.time().0, 10240.0 + 700.0, max_relative = 1e-12);
@@ -225,9 +225,9 @@ mod tests {
         // 9,000 cycles of the odd pipe, 500 x 7 and 300 more.
         assert_relative_eq!(1e9 * bound_of_issue.time().0, 12800.0 + 900.0 + 700.0);
         let (part, factor) = bound.binding();
-        assert_eq!(part, Part::Bandwidth);
+        assert_eq!(part, BoundPart::Bandwidth);
         assert_relative_eq!(factor, 10240.0 / 8300.0, max_relative = 1e-12);
-        assert_eq!(bound.dominating(), Some(Part::Bandwidth));
+        assert_eq!(bound.dominating(), Some(BoundPart::Bandwidth));
     }
 
     #[test]
@@ -237,9 +237,9 @@ mod tests {
             Bound::of(&demand, &CONSTANTS).dominating()
         };
         assert_eq!(dominating(1190.0), None);
-        assert_eq!(dominating(1210.0), Some(Part::Issue));
+        assert_eq!(dominating(1210.0), Some(BoundPart::Issue));
         assert_eq!(dominating(840.0), None);
-        assert_eq!(dominating(0.0), Some(Part::Host));
+        assert_eq!(dominating(0.0), Some(BoundPart::Host));
     }
 
     #[test]

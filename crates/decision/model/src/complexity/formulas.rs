@@ -49,17 +49,17 @@ pub struct Algorithm {
     pub source: String,
     /// Sizes; `n` is that of the input.
     pub sizes: Sizes,
-    host: Formula,
-    accelerator: Formula,
-    requests: Vec<Request>,
-    outstanding: Formula,
-    conditional: Formula,
-    wrong: Formula,
+    host: SizeFormula,
+    accelerator: SizeFormula,
+    requests: Vec<RequestFormula>,
+    outstanding: SizeFormula,
+    conditional: SizeFormula,
+    wrong: SizeFormula,
 }
 
 /// A number over the sizes.
 #[derive(Debug, Clone)]
-struct Formula {
+struct SizeFormula {
     text: String,
     expression: Expression,
     /// Place in the file, for messages.
@@ -68,9 +68,9 @@ struct Formula {
 
 /// Requests of one size.
 #[derive(Debug, Clone)]
-struct Request {
-    count: Formula,
-    bytes: Formula,
+struct RequestFormula {
+    count: SizeFormula,
+    bytes: SizeFormula,
 }
 
 /// Name, file name for messages, and text of every algorithm that comes with the library.
@@ -218,7 +218,8 @@ impl Algorithm {
     }
 
     fn transfers(&self, sizes: &Sizes, constants: &Constants) -> Result<Option<Transfers>> {
-        let at = |request: &Request| Ok((request.bytes.at(sizes)?, request.count.at(sizes)?));
+        let at =
+            |request: &RequestFormula| Ok((request.bytes.at(sizes)?, request.count.at(sizes)?));
         let all: Vec<(f64, f64)> = self.requests.iter().map(at).collect::<Result<_>>()?;
         Ok(Transfers::of(&all, constants))
     }
@@ -268,7 +269,7 @@ struct Reader<'a>(Names<'a>);
 
 impl Reader<'_> {
     /// The formula at `key`, or what stands for one that is missing; an empty one must not be.
-    fn formula(&self, table: Option<&Table<'_>>, key: &str, missing: &str) -> Result<Formula> {
+    fn formula(&self, table: Option<&Table<'_>>, key: &str, missing: &str) -> Result<SizeFormula> {
         let found = table.map_or(Ok(None), |table| table.optional_text(key))?;
         let text = match (found, table) {
             (Some(text), _) => text,
@@ -283,17 +284,17 @@ impl Reader<'_> {
             let at = mmgp_base::error::Position { column: place.column + behind, ..place.clone() };
             Error::Input { at, found: mistake.found, expected: mistake.expected }
         })?;
-        Ok(Formula { text: text.trim().into(), expression, place })
+        Ok(SizeFormula { text: text.trim().into(), expression, place })
     }
 
-    fn request(&self, table: &Table<'_>) -> Result<Request> {
+    fn request(&self, table: &Table<'_>) -> Result<RequestFormula> {
         table.expect_keys(&["count", "bytes"])?;
         let formula = |key| self.formula(Some(table), key, "");
-        Ok(Request { count: formula("count")?, bytes: formula("bytes")? })
+        Ok(RequestFormula { count: formula("count")?, bytes: formula("bytes")? })
     }
 }
 
-impl Formula {
+impl SizeFormula {
     fn at(&self, sizes: &Sizes) -> Result<f64> {
         let variables: Vec<f64> = sizes.iter().map(|(_, size)| size).collect();
         let value = self.expression.value(&variables);
@@ -310,7 +311,7 @@ impl Formula {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bound::{Bound, Part};
+    use super::super::bound::{Bound, BoundPart};
     use super::*;
     use approx::assert_relative_eq;
     use mmgp_base::units::{BytesPerSecond, Hertz, Seconds};
@@ -338,14 +339,14 @@ mod tests {
             Bound::of(&product.demand(&sizes, &CONSTANTS).unwrap(), &CONSTANTS)
         };
         // On four SPEs computation binds, as the paper says: 1024^3 multiply-adds, four at once.
-        assert_eq!(at(4.0).dominating(), Some(Part::Issue));
+        assert_eq!(at(4.0).dominating(), Some(BoundPart::Issue));
         assert_relative_eq!(at(4.0).time().0, 1024_f64.powi(3) / 16.0 / 3.2e9, max_relative = 1e-9);
         // Eight of them move n^2/b^2 blocks of 64 KB in as long as they compute: the order of growth
         // does not tell that.
         assert_eq!(at(8.0).dominating(), None);
         let memory = 64.0_f64.powi(2) * 65536.0 / 22.8e9;
-        assert_relative_eq!(at(8.0).part(Part::Bandwidth).0, memory, max_relative = 1e-9);
-        assert!(at(8.0).part(Part::Latency).0 < 0.01 * at(8.0).time().0);
+        assert_relative_eq!(at(8.0).part(BoundPart::Bandwidth).0, memory, max_relative = 1e-9);
+        assert!(at(8.0).part(BoundPart::Latency).0 < 0.01 * at(8.0).time().0);
     }
 
     #[test]
@@ -360,8 +361,8 @@ mod tests {
             Bound::of(&ranking.demand(&sizes, &CONSTANTS).unwrap(), &CONSTANTS)
         };
         // Eight SPEs, each a line of 128 bytes in 75 cycles: 43.7 GB/s of 22.8.
-        assert_eq!(at(8.0).dominating(), Some(Part::Bandwidth));
-        assert_eq!(at(1.0).dominating(), Some(Part::Issue));
+        assert_eq!(at(8.0).dominating(), Some(BoundPart::Bandwidth));
+        assert_eq!(at(1.0).dominating(), Some(BoundPart::Issue));
     }
 
     const FILE: &str = "name = \"toy\"\ndescription = \"a toy\"\nsource = \"none\"\n\

@@ -1,6 +1,6 @@
 //! How a count grows with the sizes of the runs.
 //!
-//! Counts are held against each [`Form`] and against each sum of two, with coefficients that are
+//! Counts are held against each [`GrowthForm`] and against each sum of two, with coefficients that are
 //! not negative, by their relative errors. A fit is judged by runs that it has not seen: each is left
 //! out in turn. Of those that are nearly as good as the best the simplest is taken, and two terms
 //! only where they halve the error of one.
@@ -13,32 +13,31 @@ use nalgebra::DMatrix;
 
 use crate::statistics::Design;
 
-use super::Form;
-use super::Sizes;
+use super::{GrowthForm, Sizes};
 
 /// How a count grows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Growth {
     /// Terms, two at most; none where the count was 0 in all runs.
-    pub terms: Vec<Term>,
+    pub terms: Vec<GrowthTerm>,
     /// Root mean square of the relative errors at runs that were left out; 0 without terms.
     pub error: f64,
     /// Other growths that fit nearly as well and whose largest term is another, the simplest first,
     /// without coefficients.
-    pub rivals: Vec<Vec<Form>>,
+    pub rivals: Vec<Vec<GrowthForm>>,
 }
 
 /// A term of a growth.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Term {
+pub struct GrowthTerm {
     /// How it grows.
-    pub form: Form,
+    pub form: GrowthForm,
     /// What it is multiplied by.
     pub coefficient: f64,
     /// Standard error of that.
     pub std_error: f64,
     /// Forms that the sizes of the runs cannot tell from it.
-    pub alike: Vec<Form>,
+    pub alike: Vec<GrowthForm>,
 }
 
 /// Values that a size must have taken before its part in a growth is looked for.
@@ -61,14 +60,14 @@ const MOST_RIVALS: usize = 3;
 
 /// The forms that the sizes of some runs can tell apart.
 pub struct Forms {
-    forms: Vec<Candidate>,
+    forms: Vec<FormCandidate>,
 }
 
 /// A form with its values at all runs, and those that have the same there up to a factor.
-struct Candidate {
-    form: Form,
+struct FormCandidate {
+    form: GrowthForm,
     values: Vec<f64>,
-    alike: Vec<Form>,
+    alike: Vec<GrowthForm>,
 }
 
 /// A fit of one or two candidates.
@@ -90,8 +89,8 @@ impl Forms {
     pub fn of(sizes: &[Sizes]) -> Result<Self> {
         let names: Vec<&str> = sizes.first().map_or_else(Vec::new, |first| first.names().collect());
         check(sizes, &names)?;
-        let mut forms: Vec<Candidate> = Vec::new();
-        for form in Form::all(names) {
+        let mut forms: Vec<FormCandidate> = Vec::new();
+        for form in GrowthForm::all(names) {
             let values: Option<Vec<f64>> = sizes.iter().map(|sizes| form.at(sizes)).collect();
             let Some(values) = values.filter(|values| values.iter().any(|&value| value != 0.0))
             else {
@@ -99,7 +98,7 @@ impl Forms {
             };
             match forms.iter_mut().find(|known| are_alike(&known.values, &values)) {
                 Some(known) => known.alike.push(form),
-                None => forms.push(Candidate { form, values, alike: Vec::new() }),
+                None => forms.push(FormCandidate { form, values, alike: Vec::new() }),
             }
         }
         Ok(Self { forms })
@@ -120,17 +119,17 @@ impl Forms {
         let pairs =
             all.clone().flat_map(|one| (one + 1..self.forms.len()).map(move |two| (one, two)));
         let pairs = pairs.filter_map(fit).collect();
-        let (Some(single), pair) = (Choice::among(singles), Choice::among(pairs)) else {
-            return Err(Error::TooLittleData {
-                file: "the runs".into(),
-                found: format!("{} of them", counts.len()),
-                advice: "let each size take one value more".into(),
-            });
+        let (Some(single), pair) = (FitChoice::among(singles), FitChoice::among(pairs)) else {
+            return Err(Error::too_little_data(
+                "the runs",
+                format!("{} of them", counts.len()),
+                "let each size take one value more",
+            ));
         };
-        let worth = |pair: &Choice| {
+        let worth = |pair: &FitChoice| {
             single.best.left_out > EXACT && pair.best.left_out < WORTH_A_TERM * single.best.left_out
         };
-        let Choice { best, rivals } = pair.filter(worth).unwrap_or(single);
+        let FitChoice { best, rivals } = pair.filter(worth).unwrap_or(single);
         let leading = self.leading(&best);
         let rivals = rivals.iter().filter(|rival| self.leading(rival) != leading);
         let rivals = rivals.map(|rival| self.forms_of(rival)).take(MOST_RIVALS).collect();
@@ -148,17 +147,17 @@ impl Forms {
         most.map_or(fit.of.0, |(number, _)| number)
     }
 
-    fn forms_of(&self, fit: &Fit) -> Vec<Form> {
+    fn forms_of(&self, fit: &Fit) -> Vec<GrowthForm> {
         let all = self.terms(fit).into_iter();
         all.map(|term| term.form).collect()
     }
 
-    fn terms(&self, fit: &Fit) -> Vec<Term> {
+    fn terms(&self, fit: &Fit) -> Vec<GrowthTerm> {
         let numbers = [fit.of.0, fit.of.1];
         let found = fit.coefficients.iter().zip(&fit.std_errors);
         let term = |(number, (&coefficient, &std_error)): (usize, (&f64, &f64))| {
-            let Candidate { form, alike, .. } = &self.forms[number];
-            Term { form: form.clone(), coefficient, std_error, alike: alike.clone() }
+            let FormCandidate { form, alike, .. } = &self.forms[number];
+            GrowthTerm { form: form.clone(), coefficient, std_error, alike: alike.clone() }
         };
         numbers.into_iter().zip(found).map(term).collect()
     }
@@ -201,12 +200,12 @@ impl Forms {
 const INDISPENSABLE: f64 = 1e-8;
 
 /// The best of several fits, and those nearly as good.
-struct Choice {
+struct FitChoice {
     best: Fit,
     rivals: Vec<Fit>,
 }
 
-impl Choice {
+impl FitChoice {
     /// The simplest of those that are nearly as good as the best.
     fn among(mut fits: Vec<Fit>) -> Option<Self> {
         let least = fits.iter().map(|fit| fit.left_out).reduce(f64::min)?;
@@ -243,12 +242,12 @@ fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
         let all = sizes.iter().filter_map(|sizes| sizes.of(name));
         all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
     };
-    let few = |found: String, more: usize, name: &str| Error::TooLittleData {
-        file: "the runs".into(),
-        found,
-        advice: format!(
-            "a growth needs {FEWEST_SIZES} values of it: give {more} more, as in --{name}"
-        ),
+    let few = |found: String, more: usize, name: &str| {
+        Error::too_little_data(
+            "the runs",
+            found,
+            format!("a growth needs {FEWEST_SIZES} values of it: give {more} more, as in --{name}"),
+        )
     };
     for name in names {
         let count = values(name);
@@ -273,7 +272,7 @@ impl Growth {
 
     /// Value at these sizes.
     pub fn at(&self, sizes: &Sizes) -> f64 {
-        let value = |term: &Term| Some(term.coefficient * term.form.at(sizes)?);
+        let value = |term: &GrowthTerm| Some(term.coefficient * term.form.at(sizes)?);
         self.terms.iter().filter_map(value).sum()
     }
 
@@ -281,7 +280,7 @@ impl Growth {
     /// of it at these sizes.
     pub fn grows_with(&self, name: &str, at: &Sizes) -> bool {
         let whole = self.at(at);
-        let counts = |term: &&Term| {
+        let counts = |term: &&GrowthTerm| {
             term.form.at(at).is_some_and(|value| term.coefficient * value >= NOTICEABLE * whole)
         };
         self.terms.iter().filter(counts).any(|term| term.form.grows_with(name))
@@ -300,7 +299,7 @@ impl fmt::Display for Growth {
         if self.terms.is_empty() {
             return f.write_str("0");
         }
-        for (index, Term { form, coefficient, .. }) in self.terms.iter().enumerate() {
+        for (index, GrowthTerm { form, coefficient, .. }) in self.terms.iter().enumerate() {
             let plus = if index == 0 { "" } else { " + " };
             let (form, coefficient) = (form.to_string(), short(*coefficient));
             match (form.strip_prefix('1'), coefficient.as_str()) {
@@ -405,9 +404,11 @@ mod tests {
     #[test]
     fn what_the_runs_cannot_tell_apart_is_named() {
         let growth = generated(&grid(&[N, ("p", &[4.0])]), |sizes| 5.0 * sizes.of("n").unwrap());
-        let [Term { form, alike, .. }] = &growth.terms[..] else { panic!("one term: {growth}") };
+        let [GrowthTerm { form, alike, .. }] = &growth.terms[..] else {
+            panic!("one term: {growth}")
+        };
         assert_eq!(form.to_string(), "n");
-        let alike: Vec<String> = alike.iter().map(Form::to_string).collect();
+        let alike: Vec<String> = alike.iter().map(GrowthForm::to_string).collect();
         assert_eq!(alike, ["n/p", "n p", "n log p"]);
     }
 
@@ -435,7 +436,7 @@ mod tests {
         let growth = forms.growth(&counts).unwrap();
         assert_eq!(growth.to_string(), "12 + 3 n/p");
         assert!(growth.error < 1e-9, "{}", growth.error);
-        let [Term { coefficient, .. }, _] = growth.terms[..] else { panic!("two terms") };
+        let [GrowthTerm { coefficient, .. }, _] = growth.terms[..] else { panic!("two terms") };
         assert_relative_eq!(coefficient, 12.0, max_relative = 1e-6);
         assert!(growth.grows_with("n", &runs[0]) && !growth.grows_with("p", &runs[0]));
         assert_eq!(forms.growth(&vec![0.0; runs.len()]).unwrap().to_string(), "0");

@@ -7,7 +7,7 @@
 //!    input, latency can be hidden; where it is constant, ceil((L + C)/C) buffers hide it.
 //! 4. T_B: keep it small, or make branches predictable.
 //!
-//! What several runs say together.
+//! [`CountedRuns`] says what several runs tell together.
 
 use std::collections::BTreeSet;
 
@@ -185,14 +185,14 @@ impl Facts {
 
 /// Runs of one program at several sizes.
 #[derive(Debug, Clone)]
-pub struct Runs {
+pub struct CountedRuns {
     counts: Vec<Counts>,
     /// Growths of all [`QUANTITIES`]; none where there is one run.
     growths: Option<Vec<Growth>>,
     input: String,
 }
 
-impl Runs {
+impl CountedRuns {
     /// Those, at least one; the last is the largest. `input` names the size of their input.
     ///
     /// # Errors
@@ -385,7 +385,7 @@ mod tests {
     fn the_triplet_of_a_program_that_streams_is_found() {
         let sizes = [1.0, 2.0, 4.0].map(|times| times * 65536.0);
         let all = sizes.iter().flat_map(|&n| [1.0, 2.0, 4.0].map(|p| streaming(n, p)));
-        let runs = Runs::new(all.collect(), "n").unwrap();
+        let runs = CountedRuns::new(all.collect(), "n").unwrap();
         let facts = runs.facts(&CONSTANTS);
         assert_eq!((facts.host.text.as_str(), facts.host.grows), ("1000", Some(false)));
         assert_eq!(facts.accelerator.text, "10 n/p");
@@ -408,12 +408,12 @@ mod tests {
 
     #[test]
     fn one_run_has_counts_and_no_growth() {
-        let runs = Runs::new(vec![streaming(65536.0, 1.0)], "n").unwrap();
+        let runs = CountedRuns::new(vec![streaming(65536.0, 1.0)], "n").unwrap();
         assert!(runs.growths().is_none());
         let facts = runs.facts(&CONSTANTS);
         assert_eq!((facts.requests.text.as_str(), facts.requests.grows), ("256", None));
         assert_eq!(runs.fixed(), ["n", "p"]);
         let two = vec![streaming(1000.0, 1.0), streaming(2000.0, 1.0)];
-        assert!(Runs::new(two, "n").is_err());
+        assert!(CountedRuns::new(two, "n").is_err());
     }
 }

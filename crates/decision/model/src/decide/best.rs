@@ -4,9 +4,7 @@
 //! Both ways agree to the last bit because both order configurations by the same number, the
 //! time that [`Row::at`] computes, and break ties by m, then p. Whatever else they compute only
 //! decides what need not be looked at, with a margin for rounding.
-//!
-//! The best of a grid by looking at every configuration: what the search by structure is held to, and
-//! how fast equation 11 can be evaluated at all.
+//! Enumeration is what the search by structure is held to, and how fast equation 11 can be evaluated at all.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -232,10 +230,10 @@ fn look_at(
     parameters: &Parameters,
     grid: Grid,
     ms: RangeInclusive<u32>,
-    (lines, best): (&mut Vec<Line>, &mut Best),
+    (lines, best): (&mut Vec<TileRow>, &mut Best),
 ) {
     lines.clear();
-    lines.extend(ms.map(|m| Line { m, row: parameters.row(m), last_p: grid.last_p(m) }));
+    lines.extend(ms.map(|m| TileRow { m, row: parameters.row(m), last_p: grid.last_p(m) }));
     for first_p in (1..=lines[0].last_p).step_by(TILE) {
         let span = Span::starting_at(first_p);
         // A larger m leaves no more APUs to each thread, so the first row that ends before this
@@ -259,7 +257,7 @@ const TILE: usize = 512;
 const LANES: usize = 8;
 
 /// Row of a tile: one m.
-struct Line {
+struct TileRow {
     m: u32,
     row: Row,
     last_p: u32,

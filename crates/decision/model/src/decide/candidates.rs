@@ -1,6 +1,5 @@
-//! Which mappings are in question.
-//!
-//! Of more configurations than can be weighed against each other, those that have a chance.
+//! Candidates: the mappings in question and, of more than can be weighed against each other, those that have
+//! a chance.
 //!
 //! What is believed of times varies smoothly over (log m, log p), but for kinks at what ran. So hopes are
 //! looked at on a grid whose steps grow with m and p; from the most hopeful of it, steps that halve lead
@@ -165,7 +164,7 @@ const STARTS: usize = 16;
 const MOST_ROWS: u32 = 10_000_000;
 
 /// Expected logarithm of the time of every mapping that was looked at, and what there is to hope for.
-type Seen = BTreeMap<Mapping, (f64, f64)>;
+type Prospects = BTreeMap<Mapping, (f64, f64)>;
 
 /// Mappings of a space that have a chance, by m, then p: those of which there is the most to hope for, and
 /// those of which the least is expected.
@@ -183,7 +182,7 @@ pub(super) fn hopeful(posterior: &Posterior, space: &Space) -> Vec<Mapping> {
     {
         first.extend(best::within(model, space, KEPT / 4).iter().map(|it| it.mapping));
     }
-    let mut seen = Seen::new();
+    let mut seen = Prospects::new();
     look(posterior, first, &mut seen);
     for by in BY {
         search(posterior, space, by, &mut seen);
@@ -204,7 +203,7 @@ const BY: [By; 2] = [|it| it.0, |it| it.1];
 type By = fn(&(f64, f64)) -> f64;
 
 /// Looks at what was not looked at yet.
-fn look(posterior: &Posterior, mut mappings: Vec<Mapping>, seen: &mut Seen) {
+fn look(posterior: &Posterior, mut mappings: Vec<Mapping>, seen: &mut Prospects) {
     mappings.retain(|it| !seen.contains_key(it));
     mappings.sort_unstable();
     mappings.dedup();
@@ -212,7 +211,7 @@ fn look(posterior: &Posterior, mut mappings: Vec<Mapping>, seen: &mut Seen) {
 }
 
 /// Goes from the least of what was seen to the least about it, in steps that halve.
-fn search(posterior: &Posterior, space: &Space, by: By, seen: &mut Seen) {
+fn search(posterior: &Posterior, space: &Space, by: By, seen: &mut Prospects) {
     let mut at: Vec<Mapping> = sorted(seen, by).into_iter().take(STARTS).collect();
     let mut step = f64::from(space.last_m().max(2)).powf(1.0 / f64::from(STEPS));
     loop {
@@ -231,7 +230,7 @@ fn search(posterior: &Posterior, space: &Space, by: By, seen: &mut Seen) {
 }
 
 /// Mappings that were seen, the least first.
-fn sorted(seen: &Seen, by: By) -> Vec<Mapping> {
+fn sorted(seen: &Prospects, by: By) -> Vec<Mapping> {
     let mut all: Vec<(&Mapping, &(f64, f64))> = seen.iter().collect();
     all.sort_by(|one, other| by(one.1).total_cmp(&by(other.1)));
     all.into_iter().map(|(mapping, _)| *mapping).collect()
@@ -271,7 +270,7 @@ mod tests {
     use super::*;
     use crate::belief::Prior;
     use crate::decide::Constraints;
-    use crate::models::observations::{Observations, Observed};
+    use crate::models::observations::{Observation, Observations};
     use crate::models::parameters::Decomposition;
     use crate::models::published;
     use mmgp_base::units::Seconds;
@@ -298,7 +297,7 @@ mod tests {
             5.0 + 0.02 * m + 4000.0 / (m * p) + 0.3 * p
         };
         let ran = [(1, 1), (4, 4), (16, 16), (64, 4), (256, 1), (4, 64), (256, 16), (16, 1)];
-        let observed = |&(m, p): &(u32, u32)| Observed {
+        let observed = |&(m, p): &(u32, u32)| Observation {
             mapping: Mapping::of(m, p),
             time: Seconds(time(m, p)),
             repetitions: 3.0,

@@ -1,6 +1,5 @@
-//! The choice: what to run, what it may cost, and what to measure before relying on it.
-//!
-//! What no other configuration beats in every one of several objectives (Pareto's front).
+//! The choice: what to run, what it may cost, and what to measure before relying on it;
+//! and Pareto's front, which no other configuration beats in every one of several objectives.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::models::observations::Range;
-pub use condition::Choices;
-pub use condition::Condition;
+pub use condition::{Choices, Condition};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 

@@ -1,15 +1,15 @@
 //! Joint draws of the times of those configurations that have a chance: who wins, and what it costs
 //! to choose another.
 //!
-//! What a search needs to know of the configurations that have a chance: what a run of each is worth,
-//! how likely each is faster than the choice, and what that may cost.
+//! [`Outlook`] is what a search asks of them: what a run of each is worth, how likely each is faster than
+//! the choice, and what that may cost.
 
 use nalgebra::DMatrix;
 
 use super::Sampling;
 use super::next::{Learning, Regret};
 use crate::belief::{Joint, Marginals, Posterior};
-use crate::models::observations::Observed;
+use crate::models::observations::Observation;
 use crate::objective::Amount;
 use crate::statistics::least_of_most;
 use mmgp_base::Mapping;
@@ -304,7 +304,7 @@ fn weighed(posterior: &Posterior, mappings: &[Mapping]) -> Vec<Mapping> {
     if mappings.len() <= MOST {
         return mappings.to_vec();
     }
-    let ran: Vec<Option<Observed>> = mappings.iter().map(|&it| posterior.measured(it)).collect();
+    let ran: Vec<Option<Observation>> = mappings.iter().map(|&it| posterior.measured(it)).collect();
     let marginals = posterior.marginals(mappings);
     let hopes: Vec<f64> = (0..mappings.len()).map(|place| marginals.hope(place)).collect();
     let mut places: Vec<usize> = (0..mappings.len()).collect();
@@ -447,12 +447,12 @@ mod tests {
     }
 
     fn outlook(times: &[(u32, u32, f64, f64)], space: &[Mapping]) -> Outlook {
-        let observed = |&(m, p, time_s, repetitions): &(u32, u32, f64, f64)| Observed {
+        let observed = |&(m, p, time_s, repetitions): &(u32, u32, f64, f64)| Observation {
             mapping: Mapping::of(m, p),
             time: Seconds(time_s),
             repetitions,
         };
-        let all: Vec<Observed> = times.iter().map(observed).collect();
+        let all: Vec<Observation> = times.iter().map(observed).collect();
         let degrees: f64 = all.iter().map(|it| it.repetitions - 1.0).sum();
         // Noise of 2 %.
         let observations = Observations::new("runs.csv", all, degrees * 4e-4, degrees);

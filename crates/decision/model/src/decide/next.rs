@@ -1,25 +1,21 @@
-//! Which measurement makes the choice better: see [`super::gain`].
-//!
-//! What a measurement is expected to gain: the knowledge gradient for correlated beliefs (Frazier,
-//! Powell, Dayanik, INFORMS Journal on Computing 21, 2009).
+//! The next measurement: the one that is expected to make the choice better, by the knowledge gradient for
+//! correlated beliefs (Frazier, Powell, Dayanik, INFORMS Journal on Computing 21, 2009).
 //!
 //! A measured quantity y moves the expected logarithm of the time of each configuration c by
 //! `k_c * z`, z being a standard normal deviate and
 //!
 //! `k_c = cov(ln T(c), y) / sqrt(var(y) + noise^2)`.
 //!
-//! Whoever chooses after the measurement takes the least, so that it lowers the expected cost by
+//! A choice after the measurement takes the least, so that it lowers the expected cost by
 //!
 //! `min over c of E ln T(c) - E[min over c of (E ln T(c) + k_c * z)]`.
 //!
 //! The expectation over z is that of a function made of straight lines, known in closed form.
 //! Nothing is drawn for it.
 //!
-//! What a choice may cost, by joint draws of all times that have a chance.
-//!
-//! In every draw the choice takes longer than the fastest by so much, relative to that: nothing where it
-//! is the fastest itself. Whatever is said of what a choice costs, to whoever predicts, searches or is
-//! asked by another program, is said of these numbers. Of 32 tables of programs that others timed, after
+//! *Regret* is what a choice may cost, by joint draws of all times that have a chance: in every draw the
+//! choice takes longer than the fastest by so much, relative to that; nothing where it is the fastest
+//! itself. Predictions, searches and other programs are told of these numbers alone. Of 32 tables of programs that others timed, after
 //! every run of a search, the limit that is said to hold with 95 % held in 97 %.
 
 use nalgebra::{DMatrix, DVector};
@@ -49,7 +45,7 @@ pub struct NextMeasurement {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// What to measure.
-    pub what: Measured,
+    pub what: MeasurementKind,
     /// Amount by which it lowers the expected cost of the choice.
     pub gain: Amount,
     /// The standard error of what is predicted of the best configuration after it.
@@ -58,7 +54,7 @@ pub struct Measurement {
 
 /// What can be measured.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Measured {
+pub enum MeasurementKind {
     /// Further timed run of a mapping.
     Run(Mapping),
     /// The micro-benchmark or profile of one term again, so often that its standard error halves.
@@ -101,7 +97,7 @@ pub fn next_measurement(
     let learning = Learning::new(&joint, noise * noise);
     let best = log_times.imin();
     let amount = posterior.objective().of_product(Seconds(log_times[best].exp())).0;
-    let judged = |what: Measured, variance: f64, covariances: &[f64]| Measurement {
+    let judged = |what: MeasurementKind, variance: f64, covariances: &[f64]| Measurement {
         what,
         gain: Amount(amount * learning.gain_of(covariances.iter().copied(), variance)),
         error_of_best: Amount(amount * learning.left(best, covariances[best], variance)),
@@ -111,12 +107,16 @@ pub fn next_measurement(
         .enumerate()
         .map(|(place, &mapping)| {
             let (variance, covariances) = learning.run(place);
-            judged(Measured::Run(mapping), variance, &covariances)
+            judged(MeasurementKind::Run(mapping), variance, &covariances)
         })
         .collect();
     measurements.extend(posterior.values(&weighed).into_iter().map(|value| {
         // With a third of its variance as noise, a quarter of its variance is left.
-        judged(Measured::Term { name: value.name }, value.variance * 4.0 / 3.0, &value.covariances)
+        judged(
+            MeasurementKind::Term { name: value.name },
+            value.variance * 4.0 / 3.0,
+            &value.covariances,
+        )
     }));
     measurements.sort_by(|one, other| {
         let by_gain = other.gain.0.total_cmp(&one.gain.0);
@@ -163,7 +163,7 @@ impl Learning {
     /// the times.
     pub fn gain_of(&self, covariances: impl Iterator<Item = f64>, variance: f64) -> f64 {
         let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
-        let line = |(log_time, covariance): (&f64, f64)| Line {
+        let line = |(log_time, covariance): (&f64, f64)| GainLine {
             // The least time is the largest of the negative ones.
             height: -log_time,
             slope: -scale * covariance,
@@ -191,7 +191,7 @@ const RESOLUTION: f64 = 1e-9;
 
 /// `height + slope * z`
 #[derive(Clone, Copy)]
-struct Line {
+struct GainLine {
     height: f64,
     slope: f64,
 }
@@ -201,11 +201,11 @@ struct Line {
 /// The largest of lines is one after the other, by increasing slope, with corners at z_i between
 /// them: the sum over corners of `(slope_after - slope_before) * f(-|z_i|)` with
 /// `f(z) = phi(z) + z*Phi(z)`.
-fn gain(mut lines: Vec<Line>) -> f64 {
+fn gain(mut lines: Vec<GainLine>) -> f64 {
     lines.sort_by(|one, other| {
         one.slope.total_cmp(&other.slope).then(one.height.total_cmp(&other.height))
     });
-    let mut envelope: Vec<(Line, f64)> = Vec::new();
+    let mut envelope: Vec<(GainLine, f64)> = Vec::new();
     for line in lines {
         let mut from = f64::NEG_INFINITY;
         while let Some(&(last, last_from)) = envelope.last() {
@@ -224,7 +224,7 @@ fn gain(mut lines: Vec<Line>) -> f64 {
         envelope.push((line, from));
     }
     let corner =
-        |pair: &[(Line, f64)]| (pair[1].0.slope - pair[0].0.slope) * beyond(-pair[1].1.abs());
+        |pair: &[(GainLine, f64)]| (pair[1].0.slope - pair[0].0.slope) * beyond(-pair[1].1.abs());
     // From +0: the sum of no floats would be -0.
     envelope.windows(2).map(corner).fold(0.0, |sum, corner| sum + corner)
 }
@@ -295,7 +295,7 @@ mod tests {
     fn the_term_that_decides_is_to_be_measured_and_not_the_one_that_all_share() {
         let next = next(&close(), 0.02);
         let gain = |name: &str| {
-            let is_it = |one: &&Measurement| matches!(&one.what, Measured::Term { name: known } if known == name);
+            let is_it = |one: &&Measurement| matches!(&one.what, MeasurementKind::Term { name: known } if known == name);
             next.measurements.iter().find(is_it).unwrap().gain.0
         };
         let most = next.measurements[0].gain.0;
@@ -316,7 +316,7 @@ mod tests {
         let next = next(&parameters, 0.001);
         assert!(next.measurements.iter().all(|one| one.gain.0 == 0.0));
         // The error of C_APU is in every time.
-        assert!(matches!(next.measurements[0].what, Measured::Run(_)));
+        assert!(matches!(next.measurements[0].what, MeasurementKind::Run(_)));
     }
 
     #[test]
@@ -346,10 +346,12 @@ mod tests {
 
     #[test]
     fn the_gain_of_two_lines_is_known_in_closed_form() {
-        let lines = vec![Line { height: 0.0, slope: 0.0 }, Line { height: -0.5, slope: 0.5 }];
+        let lines =
+            vec![GainLine { height: 0.0, slope: 0.0 }, GainLine { height: -0.5, slope: 0.5 }];
         // E[max(0, 0.5 z - 0.5)] = 0.5 (phi(1) - Phi(-1)).
         approx::assert_relative_eq!(gain(lines), 0.041_657_735, max_relative = 1e-6);
-        let parallel = vec![Line { height: 0.0, slope: 1.0 }, Line { height: -1.0, slope: 1.0 }];
+        let parallel =
+            vec![GainLine { height: 0.0, slope: 1.0 }, GainLine { height: -1.0, slope: 1.0 }];
         assert_eq!(gain(parallel), 0.0);
     }
 
@@ -358,14 +360,14 @@ mod tests {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(8);
         let mut normal = || -> f64 { StandardNormal.sample(random) };
         for _ in 0..20 {
-            let lines: Vec<Line> =
-                (0..30).map(|_| Line { height: normal(), slope: normal() }).collect();
+            let lines: Vec<GainLine> =
+                (0..30).map(|_| GainLine { height: normal(), slope: normal() }).collect();
             let highest = lines.iter().map(|line| line.height).fold(f64::NEG_INFINITY, f64::max);
             let (mut sum, mut squares) = (0.0, 0.0);
             let draws = 20_000;
             for _ in 0..draws {
                 let z = normal();
-                let at = |line: &Line| line.height + line.slope * z;
+                let at = |line: &GainLine| line.height + line.slope * z;
                 let most = lines.iter().map(at).fold(f64::NEG_INFINITY, f64::max) - highest;
                 sum += most;
                 squares += most * most;

@@ -3,8 +3,7 @@ mod calibration;
 use super::*;
 use crate::belief::Prior;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::models::sensitivity::Correlation;
-use crate::models::sensitivity::Entry;
+use crate::models::sensitivity::{Correlation, Entry};
 use crate::models::time_model::Value;
 use crate::models::{published, published_names};
 
@@ -234,10 +233,10 @@ fn no_draws_and_nothing_to_rank_are_refused() {
 
 /// Runs at these mappings of `100/(m p) + 2 p` seconds.
 fn timed(mappings: &[(u32, u32)]) -> Posterior {
-    use crate::models::observations::{Observations, Observed};
+    use crate::models::observations::{Observation, Observations};
     let observed = |&(m, p): &(u32, u32)| {
         let time = Seconds(100.0 / f64::from(m * p) + 2.0 * f64::from(p));
-        Observed { mapping: Mapping::of(m, p), time, repetitions: 1.0 }
+        Observation { mapping: Mapping::of(m, p), time, repetitions: 1.0 }
     };
     let all = mappings.iter().map(observed).collect();
     let observations = Observations::new("runs.csv", all, 0.0, 0.0);

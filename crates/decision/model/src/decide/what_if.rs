@@ -1,6 +1,5 @@
-//! Other machines and other problems: parameters with some of their terms scaled.
-//!
-//! From what size of a task off-loading pays, and up to how many APUs.
+//! What if: other machines and other problems, by parameters with some of their terms scaled; and the size
+//! of a task from which off-loading pays.
 //!
 //! Of one off-load, at m = 1, let t be the APU time that p APUs share, c the APU time that they
 //! do not, and F the time that the host needs for the same work, relative to one APU. Off-loading
@@ -17,8 +16,9 @@
 use super::constraints::Constraints;
 use super::equation_11;
 use crate::models::Parameters;
-use crate::models::parameters::{Estimate, Phase, Terms};
+use crate::models::parameters::{Estimate, Terms};
 use crate::models::sensitivity::Entry;
+use crate::models::terms::{Term, TermValueMut};
 use crate::models::time_model::TimeModel;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
@@ -58,7 +58,8 @@ pub fn scaled(parameters: &Parameters, scales: &[Scale]) -> Result<Parameters> {
             }
         }
         for phase in &mut scaled.phases {
-            if let Some(estimate) = of_phase(phase, term) {
+            let part = Term::named(term).and_then(|term| phase.value_mut(term));
+            for estimate in part.into_iter().flat_map(TermValueMut::estimates) {
                 multiply(estimate, *factor);
             }
         }
@@ -120,18 +121,6 @@ fn scale(estimate: &mut Estimate, entry: Entry, factor: f64) -> Result<()> {
 fn multiply(estimate: &mut Estimate, factor: f64) {
     estimate.value *= factor;
     estimate.std_error = estimate.std_error.map(|error| error * factor);
-}
-
-fn of_phase<'a>(phase: &'a mut Phase, term: &str) -> Option<&'a mut Estimate> {
-    match term {
-        "t_hpu_s" => Some(&mut phase.t_hpu_s),
-        "t_apu_s" => Some(&mut phase.t_apu_s),
-        "c_apu_s" => Some(&mut phase.c_apu_s),
-        "offloads" => Some(&mut phase.offloads),
-        "g_s" => Some(&mut phase.g_s),
-        "collectives" => phase.collectives.as_mut(),
-        _ => None,
-    }
 }
 
 /// What off-loading needs in order to pay.
@@ -265,7 +254,7 @@ fn optimum(parameters: &Parameters) -> Option<(f64, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::parameters::{Decomposition, Estimate, OverM, Terms};
+    use crate::models::parameters::{Decomposition, Estimate, OverM, Phase, Terms};
     use crate::models::published;
     use crate::models::sensitivity::Correlation;
 

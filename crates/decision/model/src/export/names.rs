@@ -1,7 +1,5 @@
 //! Names and texts of a user inside the text of a program: whatever they hold, it stays one word
-//! or one comment.
-//!
-//! What the formula of equation 11 alone does not carry of parameters.
+//! or one comment; and the comment on what equation 11 alone does not carry of parameters.
 
 use std::fmt::Write;
 
@@ -96,7 +94,7 @@ mod tests {
     use super::super::Target;
     use super::super::tests::{bare, everything};
     use super::*;
-    use crate::models::observations::{Evidence, Observations, Observed};
+    use crate::models::observations::{Evidence, Observation, Observations};
     use crate::models::parameters::Parameters;
     use crate::models::refined::Refinements;
     use mmgp_base::Mapping;
@@ -139,7 +137,7 @@ mod tests {
         let all = (0..12).map(|index| {
             let mapping = Mapping::of(1 << (index % 4), 1 << (index / 4));
             let factor = if index % 2 == 0 { 1.0 } else { slower };
-            Observed { mapping, time: parameters.time(mapping) * factor, repetitions: 3.0 }
+            Observation { mapping, time: parameters.time(mapping) * factor, repetitions: 3.0 }
         });
         let observations = Observations::new("my_runs.csv", all.collect(), 1e-4, 24.0);
         parameters.evidence = Some(Evidence { observations, before: None });

@@ -1,16 +1,10 @@
-//! Parameters as a program of a few lines: what its languages have in common.
-//!
-//! Parameters as a header for C and C++.
-//!
-//! Parameters as a module of Python.
-//!
-//! Parameters as a module of Rust.
+//! Parameters as a program of a few lines: a header for C and C++, a module of Python or of Rust.
 
 use std::fmt::Write;
 
 use super::names::{comment, identifier, left_out, quoted};
 use crate::models::parameters::{Decomposition, OverM, Parameters};
-use crate::models::terms::{Term, Value};
+use crate::models::terms::{Term, TermValue};
 
 /// How a language says it.
 pub(super) struct Language {
@@ -19,7 +13,7 @@ pub(super) struct Language {
     /// What the parameters are of, and the APUs.
     pub name_and_apus: fn(&Parameters) -> String,
     /// A term as a constant, or as a list of `(m, value)`.
-    pub constant: fn(Term, Value<'_>) -> String,
+    pub constant: fn(Term, TermValue<'_>) -> String,
     /// The function of (m, p) down to its first statement.
     pub head: &'static str,
     /// What stands around the definition of a variable.
@@ -91,7 +85,7 @@ pub(super) fn constant(term: Term) -> String {
 }
 
 /// The list of `(m, value)`, or the only value.
-pub(super) fn numbers(value: Value<'_>) -> Result<f64, String> {
+pub(super) fn numbers(value: TermValue<'_>) -> Result<f64, String> {
     if let (None, [estimate]) = (value.m, value.estimates) {
         return Ok(estimate.value);
     }
@@ -165,7 +159,7 @@ pub fn c_header(parameters: &Parameters) -> String {
 }
 
 /// A number, or the two arrays of a table.
-fn constants(name: &str, value: Value<'_>) -> String {
+fn constants(name: &str, value: TermValue<'_>) -> String {
     let numbers: Vec<_> = value.numbers().collect();
     if let [(None, estimate)] = numbers[..] {
         return format!("static const double mmgp_NAME_{name} = {:?};", estimate.value);
@@ -265,7 +259,7 @@ def _interpolated(table, m, low):
     return low
 ";
 
-fn list(term: Term, value: Value<'_>) -> String {
+fn list(term: Term, value: TermValue<'_>) -> String {
     match numbers(value) {
         Ok(number) => format!("{} = {number:?}", constant(term)),
         Err(pairs) => format!("{} = [{pairs}]", constant(term)),
@@ -340,7 +334,7 @@ fn interpolated(table: &[(u32, f64)], m: u32, mut low: f64) -> f64 {
 }
 ";
 
-fn table(term: Term, value: Value<'_>) -> String {
+fn table(term: Term, value: TermValue<'_>) -> String {
     let (name, symbol) = (constant(term), term.symbol());
     match numbers(value) {
         Ok(number) => format!("/// {symbol}.\npub const {name}: f64 = {number:?};"),

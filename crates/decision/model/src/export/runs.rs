@@ -1,4 +1,4 @@
-//! Timed runs in the formats of Extra-P.
+//! Timed runs in the formats of Extra-P: text, JSON and JSON Lines.
 //!
 //! ```
 //! use mmgp_model::export::runs::RunsTarget;
@@ -12,10 +12,6 @@
 //! assert_eq!(runs(&Source::new("runs.jsonl", &text), &claims)?.0, read);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
-//!
-//! Extra-P's JSON and JSON Lines.
-//!
-//! Extra-P's text format.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

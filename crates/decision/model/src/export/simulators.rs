@@ -1,13 +1,9 @@
-//! The machine that the terms speak of as a platform of SimGrid.
-//!
-//! One off-load as a performance model of StarPU.
-//!
-//! The terms of communication as flags of LogGOPSim.
+//! Parameters for simulators: the machine as a platform of SimGrid, one off-load as a performance model of
+//! StarPU, and communication as flags of LogGOPSim.
 
 use std::fmt::Write;
 
-use super::names::left_out;
-use super::names::{comment, quoted};
+use super::names::{comment, left_out, quoted};
 use crate::models::parameters::Parameters;
 
 /// A platform file of SimGrid (version 4.1): a host `hpu`, a host `apu1`, `apu2`... for each APU,

@@ -1,14 +1,8 @@
-//! Parameters as a table: one row for each value.
-//!
-//! Parameters as one JSON object.
-//!
-//! Parameters as a table in Markdown.
-//!
-//! Parameters as a table in LaTeX.
+//! Parameters as tables: CSV, Markdown and LaTeX, and as one JSON object.
 
 use super::names::basis;
 use crate::models::parameters::{Decomposition, Estimate, Parameters};
-use crate::models::terms::{Term, Value};
+use crate::models::terms::{Term, TermValue};
 
 const COLUMNS: [&str; 8] =
     ["term", "phase", "m", "value", "unit", "std_error", "source", "combined_with"];
@@ -79,7 +73,7 @@ fn row(phase: &str, term: Term, m: Option<u32>, estimate: &Estimate) -> [String;
 /// follows from `std_error` and its degrees of freedom; `correlation` is that of the errors, entries
 /// of a table by their m. `refined`, `runs` and `before_runs` have the keys of the tables of these
 /// names in a parameter file. `schema/parameters-1.json` and `schema/parameters-2.json` are the JSON
-/// Schemas of both layouts, and [`Parameters::read`] reads them back exactly.
+/// Schemas of both layouts.
 pub fn json(parameters: &Parameters) -> String {
     let text = serde_json::to_string_pretty(parameters);
     text.expect("invariant: the keys are text and the numbers are numbers") + "\n"
@@ -116,7 +110,7 @@ fn summary(parameters: &Parameters) -> String {
     format!("{work}; {} APUs. Terms of equation 11 of MMGP.", parameters.apus)
 }
 
-fn table<'a>(terms: impl Iterator<Item = (Term, Value<'a>)>) -> String {
+fn table<'a>(terms: impl Iterator<Item = (Term, TermValue<'a>)>) -> String {
     let mut text = String::from(
         "| symbol | term | m | value | standard error | 95 % interval | unit | source |\n\
          |---|---|--:|--:|--:|---|---|---|\n",
@@ -208,7 +202,7 @@ pub fn latex(parameters: &Parameters) -> String {
     text
 }
 
-fn rows<'a>(terms: impl Iterator<Item = (Term, Value<'a>)>) -> String {
+fn rows<'a>(terms: impl Iterator<Item = (Term, TermValue<'a>)>) -> String {
     let mut text = String::new();
     for (term, value) in terms {
         for (m, estimate) in value.numbers() {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::Measured;
-use super::sample::Measurement;
-use super::sample::{Repetitions, repeated_once, warm_up};
-use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, knots};
+use super::inputs::FileRows;
+use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::shape::{
+    ErrorSource, PointScale, Points, Question, Selection, Shape, choose, correlation, knots,
+};
 use crate::models::parameters::{Estimate, OverM, Table};
 use crate::models::sensitivity::Entry;
 use crate::statistics::Mean;
@@ -21,10 +22,10 @@ use mmgp_base::table::records::Alpha;
 /// has no matrix size and the spread over sizes is part of not knowing its alpha. The shape over
 /// m is chosen as [`choose`] says.
 pub(crate) fn alpha(
-    measured: &Measured<Alpha>,
+    measured: &FileRows<Alpha>,
     selection: Selection,
     last_m: u32,
-) -> Result<Measurement<OverM>> {
+) -> Result<TermMeasurement<OverM>> {
     let file = measured.file.as_str();
     let times = times_by_size(measured);
     let observations = measured.rows.len() as u64;
@@ -35,7 +36,7 @@ pub(crate) fn alpha(
     let points = points(file, &times)?;
     if points.m.len() == 1 {
         let table = Table::new(vec![1], vec![one(file)]);
-        return Ok(Measurement::new(OverM::Table(table), observations, warnings));
+        return Ok(TermMeasurement::new(OverM::Table(table), observations, warnings));
     }
     let question = Question { term: "alpha".into(), file, selection, last_m };
     let (candidate, choice) = choose(&points, &question)?;
@@ -55,10 +56,10 @@ pub(crate) fn alpha(
         }),
     };
     let correlation = correlation.filter(|_| choice.chosen != Shape::Constant);
-    Ok(Measurement {
+    Ok(TermMeasurement {
         choices: vec![choice],
         correlation,
-        ..Measurement::new(value, observations, warnings)
+        ..TermMeasurement::new(value, observations, warnings)
     })
 }
 
@@ -67,11 +68,11 @@ fn one(file: &str) -> Estimate {
     Estimate { source: Some(file.to_string()), ..Estimate::exact(1.0) }
 }
 
-type Times = BTreeMap<u32, Repetitions>;
+type AlphaTimes = BTreeMap<u32, Repetitions>;
 
 /// Times of each matrix size and number of processes.
-fn times_by_size(measured: &Measured<Alpha>) -> BTreeMap<u32, Times> {
-    let mut times: BTreeMap<u32, Times> = BTreeMap::new();
+fn times_by_size(measured: &FileRows<Alpha>) -> BTreeMap<u32, AlphaTimes> {
+    let mut times: BTreeMap<u32, AlphaTimes> = BTreeMap::new();
     for row in &measured.rows {
         let by_processes = times.entry(row.matrix_size).or_default();
         by_processes.entry(row.processes).or_default().push((row.repetition, row.time_s));
@@ -84,12 +85,8 @@ fn mean(repetitions: &Repetitions) -> Mean {
 }
 
 /// The mean time of one process alone, which every ratio needs.
-fn mean_alone(file: &str, size: u32, times: &Times) -> Result<Mean> {
-    let too_little = |found: String, advice: String| Error::TooLittleData {
-        file: file.to_string(),
-        found,
-        advice,
-    };
+fn mean_alone(file: &str, size: u32, times: &AlphaTimes) -> Result<Mean> {
+    let too_little = |found: String, advice: String| Error::too_little_data(file, found, advice);
     let Some(values) = times.get(&1) else {
         let processes: Vec<String> = times.keys().map(u32::to_string).collect();
         return Err(too_little(
@@ -111,7 +108,7 @@ fn mean_alone(file: &str, size: u32, times: &Times) -> Result<Mean> {
 
 /// The mean ratios, and where their errors come from: with `r = t_m/t_1` of one of S sizes, an
 /// error of `t_m` moves the mean by `1/(S*t_1)`, and one of `t_1` by `-r/(S*t_1)` at every m.
-fn points(file: &str, times: &BTreeMap<u32, Times>) -> Result<Points> {
+fn points(file: &str, times: &BTreeMap<u32, AlphaTimes>) -> Result<Points> {
     let mut alone = BTreeMap::new();
     for (&size, by_processes) in times {
         alone.insert(size, mean_alone(file, size, by_processes)?);
@@ -125,7 +122,7 @@ fn points(file: &str, times: &BTreeMap<u32, Times>) -> Result<Points> {
         }
     }
     let mut points = Points {
-        scale: Scale::RelativeToOne,
+        scale: PointScale::RelativeToOne,
         m: vec![1],
         values: vec![1.0],
         counts: vec![alone.values().map(|mean| mean.count as f64).sum()],
@@ -153,8 +150,8 @@ fn points(file: &str, times: &BTreeMap<u32, Times>) -> Result<Points> {
     Ok(points)
 }
 
-fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> Part {
-    Part {
+fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> ErrorSource {
+    ErrorSource {
         variance: mean.std_error.map(|error| error.powi(2)),
         degrees_of_freedom: mean.degrees_of_freedom,
         loadings,
@@ -175,7 +172,7 @@ mod tests {
             repetition,
             time_s,
         });
-        let measured = Measured { file: "alpha.csv".into(), rows: rows.collect() };
+        let measured = FileRows { file: "alpha.csv".into(), rows: rows.collect() };
         let OverM::Table(table) = alpha(&measured, Selection::CrossValidated, 16)?.value else {
             panic!("a table")
         };
@@ -247,7 +244,7 @@ mod tests {
     }
 
     /// Rows of one matrix size: two repetitions, 0.1 s apart on either side of each time.
-    fn around(times: &[(u32, f64)]) -> Measured<Alpha> {
+    fn around(times: &[(u32, f64)]) -> FileRows<Alpha> {
         let row = |&(processes, time): &(u32, f64)| {
             [(1, time - 0.1), (2, time + 0.1)].map(|(repetition, time_s)| Alpha {
                 matrix_size: 8,
@@ -256,7 +253,7 @@ mod tests {
                 time_s,
             })
         };
-        Measured { file: "alpha.csv".into(), rows: times.iter().flat_map(row).collect() }
+        FileRows { file: "alpha.csv".into(), rows: times.iter().flat_map(row).collect() }
     }
 
     #[test]
@@ -310,7 +307,7 @@ mod tests {
                 time_s: truth(processes),
             })
         });
-        let measured = Measured { file: "alpha.csv".into(), rows: twice.collect() };
+        let measured = FileRows { file: "alpha.csv".into(), rows: twice.collect() };
         let result = alpha(&measured, Selection::CrossValidated, 16).unwrap();
         assert_eq!(result.value.at(16, 1.0), truth(16));
         result.choices[0].chosen
@@ -336,7 +333,7 @@ mod tests {
         m: &[u32],
         (sizes, of_sizes): (u32, f64),
         seed: u64,
-    ) -> Measured<Alpha> {
+    ) -> FileRows<Alpha> {
         let mut noise = relative(seed);
         let mut rows = Vec::new();
         for matrix_size in 1..=sizes {
@@ -352,7 +349,7 @@ mod tests {
                 }));
             }
         }
-        Measured { file: "alpha.csv".into(), rows }
+        FileRows { file: "alpha.csv".into(), rows }
     }
 
     /// Checks in how many of 100 files this shape is chosen.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::Measured;
-use super::sample::Measurement;
-use super::sample::{Repetitions, repeated_once, warm_up};
+use super::inputs::FileRows;
+use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
 use super::shape::{
-    Choice, Part, Points, Question, Scale, Selection, Shape, TermChoices, choose, correlation,
-    knots,
+    ErrorSource, PointScale, Points, Question, Selection, Shape, ShapeChoice, TermChoices, choose,
+    correlation, knots,
 };
 use crate::models::parameters::{OverM, Table};
 use crate::models::sensitivity::Entry;
@@ -19,10 +18,10 @@ use mmgp_base::table::records::Collective;
 const ALIKE: f64 = 1.5;
 
 /// An operation with its message size.
-type Kind = (String, u64);
+type CollectiveKind = (String, u64);
 
 /// The times of a call of each kind at each number of ranks.
-type Times = BTreeMap<u32, BTreeMap<Kind, Repetitions>>;
+type CollectiveTimes = BTreeMap<u32, BTreeMap<CollectiveKind, Repetitions>>;
 
 /// The time of a call among up to `last_m` ranks, of the operation and message size that the
 /// program calls.
@@ -32,10 +31,10 @@ type Times = BTreeMap<u32, BTreeMap<Kind, Repetitions>>;
 /// says so where that is much. The shape over the ranks is chosen as [`choose`] says, for the
 /// term and, for the report, for each kind; one rank, which waits for nobody, is as measured.
 pub(crate) fn collective(
-    measured: &Measured<Collective>,
+    measured: &FileRows<Collective>,
     choices: &TermChoices,
     last_m: u32,
-) -> Result<Measurement<OverM>> {
+) -> Result<TermMeasurement<OverM>> {
     let file = measured.file.as_str();
     let (times, observations) = wanted(measured, choices)?;
     let all: Vec<Repetitions> = times.values().flat_map(BTreeMap::values).cloned().collect();
@@ -70,15 +69,18 @@ pub(crate) fn collective(
     }
     let correlation = correlation(together, |index| Entry::Collective(first + index));
     let value = OverM::Table(table);
-    Ok(Measurement {
+    Ok(TermMeasurement {
         choices: shapes,
         correlation,
-        ..Measurement::new(value, observations, warnings)
+        ..TermMeasurement::new(value, observations, warnings)
     })
 }
 
 /// The rows of what the program calls, and how many they are.
-fn wanted(measured: &Measured<Collective>, choices: &TermChoices) -> Result<(Times, u64)> {
+fn wanted(
+    measured: &FileRows<Collective>,
+    choices: &TermChoices,
+) -> Result<(CollectiveTimes, u64)> {
     let is_operation = |row: &&Collective| {
         choices.operation.as_ref().is_none_or(|operation| *operation == row.operation)
     };
@@ -93,7 +95,7 @@ fn wanted(measured: &Measured<Collective>, choices: &TermChoices) -> Result<(Tim
     }
     let is_size =
         |row: &&&Collective| choices.operation_bytes.is_none_or(|bytes| bytes == row.bytes);
-    let mut times = Times::new();
+    let mut times = CollectiveTimes::new();
     let mut count = 0;
     for row in of_operation.iter().filter(is_size) {
         let kinds = times.entry(row.ranks).or_default();
@@ -106,15 +108,15 @@ fn wanted(measured: &Measured<Collective>, choices: &TermChoices) -> Result<(Tim
         sizes.sort();
         sizes.dedup();
         let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-        return Err(Error::TooLittleData {
-            file: measured.file.clone(),
-            found: format!(
+        return Err(Error::too_little_data(
+            measured.file.clone(),
+            format!(
                 "{} only with bytes = {}",
                 choices.operation.as_deref().map_or("collectives".into(), shortened),
                 sizes.join(", ")
             ),
-            advice: "measure the size that the program uses, or name one of these".into(),
-        });
+            "measure the size that the program uses, or name one of these",
+        ));
     }
     Ok((times, count))
 }
@@ -124,17 +126,17 @@ fn mean(repetitions: &Repetitions) -> Mean {
 }
 
 /// The mean over everything that one rank alone was measured with.
-fn at_one(kinds: &BTreeMap<Kind, Repetitions>) -> Mean {
+fn at_one(kinds: &BTreeMap<CollectiveKind, Repetitions>) -> Mean {
     Mean::of(&kinds.values().flatten().map(|(_, time)| *time).collect::<Vec<_>>())
 }
 
 /// The mean over the kinds at each number of ranks above 1.
-fn points(times: &Times) -> Points {
-    let mut all: Vec<&Kind> = times.values().flat_map(BTreeMap::keys).collect();
+fn points(times: &CollectiveTimes) -> Points {
+    let mut all: Vec<&CollectiveKind> = times.values().flat_map(BTreeMap::keys).collect();
     all.sort();
     all.dedup();
     let mut points = Points {
-        scale: Scale::Absolute,
+        scale: PointScale::Absolute,
         m: Vec::new(),
         values: Vec::new(),
         counts: Vec::new(),
@@ -142,14 +144,14 @@ fn points(times: &Times) -> Points {
         kinds: vec![Vec::new(); all.len()],
     };
     for (index, (&ranks, kinds)) in times.range(2..).enumerate() {
-        let means: BTreeMap<&Kind, Mean> =
+        let means: BTreeMap<&CollectiveKind, Mean> =
             kinds.iter().map(|(kind, repetitions)| (kind, mean(repetitions))).collect();
         let count = means.len() as f64;
         let value = means.values().map(|mean| mean.value).sum::<f64>() / count;
         points.m.push(ranks);
         points.values.push(value);
         points.counts.push(means.values().map(|mean| mean.count as f64).sum());
-        points.parts.extend(means.values().map(|mean| Part {
+        points.parts.extend(means.values().map(|mean| ErrorSource {
             variance: mean.std_error.map(|error| error.powi(2)),
             degrees_of_freedom: mean.degrees_of_freedom,
             loadings: vec![(index, 1.0 / count)],
@@ -163,15 +165,15 @@ fn points(times: &Times) -> Points {
 
 /// How each kind by itself would be described, where there are several.
 fn of_each_kind<'a>(
-    times: &Times,
+    times: &CollectiveTimes,
     asked: &impl Fn(String, Selection) -> Question<'a>,
-) -> Result<Vec<Choice>> {
-    let mut kinds: Vec<&Kind> = times.values().flat_map(BTreeMap::keys).collect();
+) -> Result<Vec<ShapeChoice>> {
+    let mut kinds: Vec<&CollectiveKind> = times.values().flat_map(BTreeMap::keys).collect();
     kinds.sort();
     kinds.dedup();
     let mut choices = Vec::new();
     for kind in kinds.iter().filter(|_| kinds.len() > 1) {
-        let only = |(&ranks, of_ranks): (&u32, &BTreeMap<Kind, Repetitions>)| {
+        let only = |(&ranks, of_ranks): (&u32, &BTreeMap<CollectiveKind, Repetitions>)| {
             let (kind, repetitions) = of_ranks.get_key_value(*kind)?;
             Some((ranks, BTreeMap::from([(kind.clone(), repetitions.clone())])))
         };
@@ -185,13 +187,18 @@ fn of_each_kind<'a>(
 }
 
 /// A warning where the cheapest and the dearest kind of collective are far apart.
-fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option<Warning> {
-    let value = |kind: &(&Kind, &Repetitions)| mean(kind.1).value;
+fn unlike(
+    file: &str,
+    ranks: u32,
+    kinds: &BTreeMap<CollectiveKind, Repetitions>,
+) -> Option<Warning> {
+    let value = |kind: &(&CollectiveKind, &Repetitions)| mean(kind.1).value;
     let by_value = |a: &_, b: &_| value(a).total_cmp(&value(b));
     let cheapest = kinds.iter().min_by(by_value)?;
     let dearest = kinds.iter().max_by(by_value)?;
-    let name =
-        |((operation, bytes), _): (&Kind, _)| format!("{} of {bytes} bytes", shortened(operation));
+    let name = |((operation, bytes), _): (&CollectiveKind, _)| {
+        format!("{} of {bytes} bytes", shortened(operation))
+    };
     (value(&dearest) > ALIKE * value(&cheapest)).then(|| {
         Warning::Note(format!(
             "{file}: with {ranks} ranks, {} takes {:.1} times as long as {}; their mean was used, \
@@ -214,7 +221,7 @@ mod tests {
             let (bytes, calls, time_s) = (8, 2, time_us * 1e-6);
             Collective { operation: operation.into(), ranks, bytes, repetition, calls, time_s }
         });
-        let measured = Measured { file: "collective.csv".into(), rows: rows.collect() };
+        let measured = FileRows { file: "collective.csv".into(), rows: rows.collect() };
         let result = collective(&measured, &TermChoices::default(), 16).unwrap();
         let OverM::Table(table) = result.value else { panic!("a table") };
         (table, result.warnings.iter().map(Warning::to_string).collect())
@@ -245,7 +252,7 @@ mod tests {
     type Truth = fn(f64) -> f64;
 
     /// A file of three repetitions with 3 % noise, of each operation with the time of a call.
-    fn noisy(operations: &[(&str, Truth)], ranks: &[u32], seed: u64) -> Measured<Collective> {
+    fn noisy(operations: &[(&str, Truth)], ranks: &[u32], seed: u64) -> FileRows<Collective> {
         let mut noise = crate::fit::sample::noise::relative(seed);
         let mut rows = Vec::new();
         for &(operation, truth) in operations {
@@ -260,7 +267,7 @@ mod tests {
                 }));
             }
         }
-        Measured { file: "collective.csv".into(), rows }
+        FileRows { file: "collective.csv".into(), rows }
     }
 
     const LINEAR: Truth = |ranks| 4e-6 + 3e-6 * ranks;
@@ -359,7 +366,7 @@ mod tests {
             calls: 1,
             time_s: 1e-6 * (f64::from(ranks) - 3.0),
         });
-        let measured = Measured { file: "collective.csv".into(), rows: rows.into() };
+        let measured = FileRows { file: "collective.csv".into(), rows: rows.into() };
         let line = Selection::Fixed(Shape::Linear);
         let choices = TermChoices { collective: line, ..TermChoices::default() };
         let result = collective(&measured, &choices, 16).unwrap();

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::inputs::Measured;
-use super::sample::Measurement;
-use super::sample::{Repetitions, repeated_once, warm_up};
+use super::inputs::FileRows;
+use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning};
@@ -27,7 +26,9 @@ const HARMLESS: f64 = 0.01;
 /// and no switch, so it is left out. It is not subtracted either: the call is part of what a
 /// program pays for each switch. Where a switch takes longer among more processes than the
 /// repetitions explain, each number of processes counts as one value, and a warning says so.
-pub(crate) fn context_switch(measured: &Measured<ContextSwitch>) -> Result<Measurement<Estimate>> {
+pub(crate) fn context_switch(
+    measured: &FileRows<ContextSwitch>,
+) -> Result<TermMeasurement<Estimate>> {
     let file = measured.file.as_str();
     let mut by_processes: BTreeMap<u32, Repetitions> = BTreeMap::new();
     for row in measured.rows.iter().filter(|row| row.processes >= 2) {
@@ -36,11 +37,11 @@ pub(crate) fn context_switch(measured: &Measured<ContextSwitch>) -> Result<Measu
     }
     let observations: usize = by_processes.values().map(Vec::len).sum();
     if observations == 0 {
-        return Err(Error::TooLittleData {
-            file: file.to_string(),
-            found: "only rows with processes = 1, which never switch".into(),
-            advice: "measure with processes = 2 or more".into(),
-        });
+        return Err(Error::too_little_data(
+            file,
+            "only rows with processes = 1, which never switch",
+            "measure with processes = 2 or more",
+        ));
     }
     let groups: Vec<Repetitions> = by_processes.into_values().collect();
     let mut warnings: Vec<Warning> = alone(measured, observations).into_iter().collect();
@@ -50,11 +51,11 @@ pub(crate) fn context_switch(measured: &Measured<ContextSwitch>) -> Result<Measu
     if mean.std_error.is_none() {
         warnings.push(repeated_once("t_csw_s", file));
     }
-    Ok(Measurement::new(mean.measured_in(file), observations as u64, warnings))
+    Ok(TermMeasurement::new(mean.measured_in(file), observations as u64, warnings))
 }
 
 /// The warning about rows in which nobody switches.
-fn alone(measured: &Measured<ContextSwitch>, used: usize) -> Option<Warning> {
+fn alone(measured: &FileRows<ContextSwitch>, used: usize) -> Option<Warning> {
     let all = measured.rows.len();
     (used < all).then(|| {
         Warning::Note(format!(
@@ -110,14 +111,14 @@ mod tests {
     use super::*;
 
     /// Rows of (processes, microseconds for 4 switches).
-    fn check(rows: &[(u32, f64)]) -> Result<Measurement<Estimate>> {
+    fn check(rows: &[(u32, f64)]) -> Result<TermMeasurement<Estimate>> {
         let rows = rows.iter().zip(1..).map(|(&(processes, time_us), repetition)| ContextSwitch {
             processes,
             repetition,
             switches: 4,
             time_s: time_us * 1e-6,
         });
-        context_switch(&Measured { file: "context_switch.csv".into(), rows: rows.collect() })
+        context_switch(&FileRows { file: "context_switch.csv".into(), rows: rows.collect() })
     }
 
     #[test]

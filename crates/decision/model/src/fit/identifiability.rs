@@ -1,17 +1,16 @@
-//! What timed runs can say of the terms at all, before any number.
+//! Identifiability: what timed runs can say of the terms at all, before any number.
 //!
 //! Every term has a regressor over (m, p). Terms of the same regressor enter times as one sum whatever is run;
 //! those whose regressors are in proportion at the configurations that ran, as 1 and p where all have the
 //! same p, do so in these runs. What is left may still take each other's place: the null space of the
 //! relative sensitivities tells which, and a configuration that would tell them apart.
-//!
-//! Terms that somebody needs as themselves, not as a part of a sum.
+//! Terms that a user requires by themselves, and not as a part of a sum, are checked against it.
 
 use std::fmt;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Fitted;
+use super::FitResult;
 use super::known::CARRIERS;
 use super::report::TermReport;
 use super::runs::Runs;
@@ -251,7 +250,7 @@ impl fmt::Display for Identifiability {
 
 /// Why a term is not known.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Undetermined {
+pub struct UndeterminedTerm {
     /// The term, by its name in parameter files.
     pub term: String,
     /// `sum`: only a sum with others is known; `traded`: others can take its place in these runs;
@@ -263,13 +262,13 @@ pub struct Undetermined {
     pub measure: &'static str,
 }
 
-impl Fitted {
+impl FitResult {
     /// Named terms that the data do not determine.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownName`] for a name that no term has.
-    pub fn undetermined(&self, names: &[String]) -> Result<Vec<Undetermined>> {
+    pub fn undetermined(&self, names: &[String]) -> Result<Vec<UndeterminedTerm>> {
         let terms = &self.report.terms;
         let mut found = Vec::new();
         for name in names {
@@ -282,7 +281,7 @@ impl Fitted {
         Ok(found)
     }
 
-    fn why_not(&self, line: &TermReport) -> Option<Undetermined> {
+    fn why_not(&self, line: &TermReport) -> Option<UndeterminedTerm> {
         let source = |line: &TermReport| {
             let known = line.values.last().and_then(|(_, estimate)| estimate.source.clone());
             known.unwrap_or_default()
@@ -293,7 +292,7 @@ impl Fitted {
         let (_, estimate) = carrying.values.last()?;
         let undetermined = |reason, sum| {
             let measure = Term::named(line.term)?.measured_by();
-            Some(Undetermined { term: line.term.to_string(), reason, sum, measure })
+            Some(UndeterminedTerm { term: line.term.to_string(), reason, sum, measure })
         };
         if !estimate.combined_with.is_empty() {
             let sum = [carrier.to_string()].into_iter().chain(estimate.combined_with.clone());

@@ -1,13 +1,9 @@
-//! What was measured, as a fit takes it.
+//! Inputs of a fit, what was measured, and its settings.
 //!
-//! What a fit is of, and how it is done.
-//!
-//! The sizes of numbers that a fit takes.
-//!
-//! Residuals are squared, and squares of squares are added up: beyond these bounds, which no clock
-//! reaches, floating-point numbers would overflow or vanish.
+//! Times have bounds: residuals are squared, and squares of squares are added up, and beyond what any clock
+//! reaches floating-point numbers would overflow or vanish.
 
-use super::refined::Counts;
+use super::refined::RefinedCounts;
 use super::runs::Runs;
 use super::shape::TermChoices;
 use crate::models::Parameters;
@@ -19,14 +15,14 @@ use mmgp_base::table::{Source, csv, records};
 
 /// The rows of a file, with its name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured<R> {
+pub struct FileRows<R> {
     /// The file's name as the user gave it.
     pub file: String,
     /// Rows of the file; at least one.
     pub rows: Vec<R>,
 }
 
-impl<R: Record> Measured<R> {
+impl<R: Record> FileRows<R> {
     /// Reads and checks all rows.
     pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
         let (rows, warnings) = csv::read(source)?;
@@ -38,15 +34,15 @@ impl<R: Record> Measured<R> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inputs {
     /// `alpha.csv`, which determines alpha.
-    pub alpha: Option<Measured<records::Alpha>>,
+    pub alpha: Option<FileRows<records::Alpha>>,
     /// `offload.csv`, which determines O_offload.
-    pub offload: Option<Measured<records::Offload>>,
+    pub offload: Option<FileRows<records::Offload>>,
     /// `context_switch.csv`, which determines T_CSW.
-    pub context_switch: Option<Measured<records::ContextSwitch>>,
+    pub context_switch: Option<FileRows<records::ContextSwitch>>,
     /// `collective.csv`, which determines O_COL.
-    pub collective: Option<Measured<records::Collective>>,
+    pub collective: Option<FileRows<records::Collective>>,
     /// `profile.csv`, which determines T_HPU, T_APU, C_APU, N, g and the number of collectives.
-    pub profile: Option<Measured<records::Profile>>,
+    pub profile: Option<FileRows<records::Profile>>,
     /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
     /// open.
     pub runs: Option<Runs>,
@@ -55,7 +51,7 @@ pub struct Inputs {
     /// 10 %.
     pub prior: Option<Parameters>,
     /// `memory.csv`, which a refined model's terms of memory need.
-    pub memory: Option<Measured<records::MemoryStream>>,
+    pub memory: Option<FileRows<records::MemoryStream>>,
 }
 
 impl Inputs {
@@ -130,7 +126,7 @@ pub struct Options {
     pub terms: TermChoices,
     /// What is counted of the program for the refined model, which is fitted beside equation 11
     /// where this is given.
-    pub counts: Option<Counts>,
+    pub counts: Option<RefinedCounts>,
 }
 
 /// The least and the largest time \[s\] beside 0.
@@ -171,8 +167,8 @@ pub(crate) fn check(inputs: &Inputs) -> Result<()> {
     Ok(())
 }
 
-fn times<R>(file: Option<&Measured<R>>, of_row: impl Fn(&R) -> Vec<f64>) -> Result<()> {
-    if let Some(Measured { file, rows }) = file {
+fn times<R>(file: Option<&FileRows<R>>, of_row: impl Fn(&R) -> Vec<f64>) -> Result<()> {
+    if let Some(FileRows { file, rows }) = file {
         for time in rows.iter().flat_map(&of_row) {
             check_one(time, || file.clone())?;
         }

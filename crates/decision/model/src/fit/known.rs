@@ -1,20 +1,16 @@
-//! What the micro-benchmarks and the profile determine without any run.
-//!
-//! The runs as predictions are conditioned on them, and what files said before.
-//!
-//! The terms of equation 11 as unknowns of a fit.
+//! Terms that micro-benchmarks and a profile determine without any run, those that they leave unknown, and
+//! both as the evidence that predictions are conditioned on.
 
 use super::inputs::{Inputs, Settings};
 use super::profile::Program;
 use super::runs::{Cell, Runs};
-use super::sample::{Measurement, stated};
-use super::shape::Choice;
+use super::sample::{TermMeasurement, stated};
+use super::shape::ShapeChoice;
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::models::Parameters;
-use crate::models::observations::{Before, Evidence, Observations, Observed};
+use crate::models::observations::{Before, Evidence, Observation, Observations};
 use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
-use crate::models::sensitivity::Correlation;
-use crate::models::sensitivity::Entry;
+use crate::models::sensitivity::{Correlation, Entry};
 use crate::models::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
@@ -22,24 +18,24 @@ use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
 /// The terms that files determine, each with the number of rows behind it.
-pub(crate) struct Known {
+pub(crate) struct FileTerms {
     pub alpha: Option<(OverM, u64)>,
     pub o_offload_s: Option<(Estimate, u64)>,
     pub t_csw_s: Option<(Estimate, u64)>,
     pub o_col_s: Option<(OverM, u64)>,
     pub program: Option<(Program, u64)>,
     /// How the shapes of terms over m were chosen.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ShapeChoice>,
     /// How the errors of the entries of terms over m go together.
     pub correlations: Vec<Correlation>,
     pub warnings: Vec<Warning>,
 }
 
-impl Known {
+impl FileTerms {
     /// Evaluates every file that is given.
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
         let term_choices = &settings.options.terms;
-        let mut warnings = Warned::default();
+        let mut warnings = TermWarnings::default();
         let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
         let collective = |file| collective::collective(file, term_choices, settings.apus);
         let context_switch = context_switch::context_switch;
@@ -136,15 +132,15 @@ pub(crate) fn together(correlations: &[Correlation]) -> Option<Correlation> {
 
 /// What comes with measurements beside their values.
 #[derive(Default)]
-struct Warned {
-    choices: Vec<Choice>,
+struct TermWarnings {
+    choices: Vec<ShapeChoice>,
     correlations: Vec<Correlation>,
     warnings: Vec<Warning>,
 }
 
-impl Warned {
+impl TermWarnings {
     /// Parts a measurement from its warnings.
-    fn part<T>(&mut self, measured: Option<Measurement<T>>) -> Option<(T, u64)> {
+    fn part<T>(&mut self, measured: Option<TermMeasurement<T>>) -> Option<(T, u64)> {
         measured.map(|measurement| {
             self.choices.extend(measurement.choices);
             self.correlations.extend(measurement.correlation);
@@ -205,7 +201,7 @@ impl Runs {
         let squares: f64 = timed.clone().map(|cell| cell.log_squares).sum();
         let degrees: f64 = timed.clone().map(|cell| cell.count as f64 - 1.0).sum();
         let noise_variance = if degrees > 0.0 { squares / degrees } else { 0.0 };
-        let observed = |cell: &Cell| Observed {
+        let observed = |cell: &Cell| Observation {
             mapping: Mapping::of(cell.m, cell.p),
             time: Seconds(cell.log_time.exp()),
             repetitions: match cell.doubt > 0.0 {

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::inputs::Measured;
-use super::sample::Measurement;
-use super::sample::{Repetitions, repeated_once, warm_up};
+use super::inputs::FileRows;
+use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::{Design, Mean};
 use mmgp_base::error::{Error, Result, Warning};
@@ -18,7 +17,7 @@ use mmgp_base::table::records::Offload;
 ///
 /// The part that grows with the size is not part of the term, because data accesses inside an
 /// off-load are streamed and overlapped.
-pub(crate) fn offload(measured: &Measured<Offload>) -> Result<Measurement<Estimate>> {
+pub(crate) fn offload(measured: &FileRows<Offload>) -> Result<TermMeasurement<Estimate>> {
     let file = measured.file.as_str();
     let by_bytes = times(measured)?;
     let mut warnings: Vec<Warning> = warm_up(file, &repetitions(measured)).into_iter().collect();
@@ -48,11 +47,11 @@ pub(crate) fn offload(measured: &Measured<Offload>) -> Result<Measurement<Estima
     if intercept.std_error.is_none() {
         warnings.push(repeated_once("o_offload_s", file));
     }
-    Ok(Measurement::new(intercept.measured_in(file), intercept.count, warnings))
+    Ok(TermMeasurement::new(intercept.measured_in(file), intercept.count, warnings))
 }
 
 /// The times of each measurement, with the repetition that they are of.
-fn repetitions(measured: &Measured<Offload>) -> Vec<Repetitions> {
+fn repetitions(measured: &FileRows<Offload>) -> Vec<Repetitions> {
     let mut all: BTreeMap<u64, Repetitions> = BTreeMap::new();
     for row in &measured.rows {
         let time = row.time_s / row.round_trips as f64;
@@ -62,17 +61,17 @@ fn repetitions(measured: &Measured<Offload>) -> Vec<Repetitions> {
 }
 
 /// The times of one round trip, by size.
-fn times(measured: &Measured<Offload>) -> Result<BySize> {
+fn times(measured: &FileRows<Offload>) -> Result<BySize> {
     let mut by_bytes = BySize::new();
     for row in &measured.rows {
         by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
     }
     if let Some((bytes, _)) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
-        return Err(Error::TooLittleData {
-            file: measured.file.clone(),
-            found: format!("a time of 0 s for round trips of {bytes} bytes"),
-            advice: "measure more round trips, so that the clock can see them".into(),
-        });
+        return Err(Error::too_little_data(
+            measured.file.clone(),
+            format!("a time of 0 s for round trips of {bytes} bytes"),
+            "measure more round trips, so that the clock can see them",
+        ));
     }
     Ok(by_bytes)
 }
@@ -82,7 +81,7 @@ type BySize = BTreeMap<u64, Vec<f64>>;
 
 /// `t(bytes) = intercept + bytes*slope`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Line {
+struct SizeLine {
     intercept: Mean,
     slope: Mean,
     /// Sum of squared relative residuals.
@@ -93,9 +92,9 @@ struct Line {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Lines {
     /// Line from an empty message on.
-    first: Line,
+    first: SizeLine,
     /// The largest size of the first line, and the line above.
-    change: Option<(u64, Line)>,
+    change: Option<(u64, SizeLine)>,
 }
 
 /// Sizes that a line needs.
@@ -107,7 +106,7 @@ const LEAST_GAINS: usize = 4;
 /// Two lines must be better by more than the square of this relative error.
 const WORTH_IT: f64 = 1e-3;
 
-impl Line {
+impl SizeLine {
     /// Line by least squares with weight `1/t^2`: clocks and machines err in proportion, and the large
     /// messages must not drown the intercept. The t of the weights is the line's own, found by repetition
     /// from the measured one, because weights from measured times favour those that are short by chance.
@@ -221,7 +220,7 @@ impl Lines {
     /// error of the difference in squares, and meet those that they know better than chance explains. Where
     /// they part is found anew each time.
     fn through(times: &BySize) -> Self {
-        let line = || Self { first: Line::through(times), change: None };
+        let line = || Self { first: SizeLine::through(times), change: None };
         let Some(two) = Self::two(times) else { return line() };
         let mut gains = Vec::new();
         for (&left_out, values) in times {
@@ -233,7 +232,7 @@ impl Lines {
             }
             let time = Mean::of(values).value;
             let square = |predicted: f64| (predicted / time - 1.0).powi(2);
-            gains.push(square(Line::through(&rest).at(left_out)) - square(two.at(left_out)));
+            gains.push(square(SizeLine::through(&rest).at(left_out)) - square(two.at(left_out)));
         }
         if gains.len() < LEAST_GAINS {
             return line();
@@ -251,8 +250,8 @@ impl Lines {
             let (mut low, mut high) = (times.clone(), times.clone());
             low.retain(|&bytes, _| bytes <= sizes[count - 1]);
             high.retain(|&bytes, _| bytes > sizes[count - 1]);
-            let (first, above) = (Line::through(&low), Line::through(&high));
-            let squares = |times: &BySize, line: &Line| -> f64 {
+            let (first, above) = (SizeLine::through(&low), SizeLine::through(&high));
+            let squares = |times: &BySize, line: &SizeLine| -> f64 {
                 let of_size = |(&bytes, times): (&u64, &Vec<f64>)| {
                     let time = Mean::of(times).value;
                     times.len() as f64 * (line.at(bytes) / time - 1.0).powi(2)
@@ -274,7 +273,7 @@ impl Lines {
             return false;
         };
         let left = self.first.squares + above.squares;
-        let taken = Line::through(times).squares - left;
+        let taken = SizeLine::through(times).squares - left;
         let test =
             FisherSnedecor::new(3.0, degrees_of_freedom).expect("invariant: both are above 0");
         taken / 3.0 > test.inverse_cdf(1.0 - NEARLY_NEVER) * left / degrees_of_freedom
@@ -304,7 +303,7 @@ mod tests {
     use mmgp_base::table::records::OffloadMode;
 
     /// Rows of (bytes, repetition, microseconds for 10 round trips).
-    fn check(rows: &[(u64, u32, f64)]) -> Result<Measurement<Estimate>> {
+    fn check(rows: &[(u64, u32, f64)]) -> Result<TermMeasurement<Estimate>> {
         let rows = rows.iter().map(|&(bytes, repetition, time_us)| Offload {
             bytes,
             repetition,
@@ -312,7 +311,7 @@ mod tests {
             time_s: time_us * 1e-6,
             mode: OffloadMode::PingPong,
         });
-        offload(&Measured { file: "offload.csv".into(), rows: rows.collect() })
+        offload(&FileRows { file: "offload.csv".into(), rows: rows.collect() })
     }
 
     #[test]
@@ -402,7 +401,7 @@ mod tests {
             time_s: time_us * 1e-6,
             mode: OffloadMode::PingPong,
         });
-        let measured = Measured { file: "offload.csv".into(), rows: rows.into() };
+        let measured = FileRows { file: "offload.csv".into(), rows: rows.into() };
         let warning = offload(&measured).unwrap().warnings[0].to_string();
         assert!(warning.contains("the first repetition takes +30.0 %"), "{warning}");
     }
@@ -438,7 +437,7 @@ mod tests {
     fn the_standard_error_of_a_slope_by_hand() {
         // Weights all 1: bytes 0 and 8, twice each, 1 +- 0.1: s^2 = 0.04/2, S_xx = 4*16.
         let times = BySize::from([(0, vec![0.9, 1.1]), (8, vec![0.9, 1.1])]);
-        let slope = Line::through(&times).slope;
+        let slope = SizeLine::through(&times).slope;
         approx::assert_abs_diff_eq!(slope.value, 0.0, epsilon = 1e-15);
         let by_hand = (0.02_f64 / 64.0).sqrt();
         approx::assert_relative_eq!(slope.std_error.unwrap(), by_hand, max_relative = 1e-9);
@@ -450,7 +449,7 @@ mod tests {
         let times: BySize =
             [(0, 1.0), (1, 2.0), (2, 5.0)].map(|(bytes, time)| (bytes, vec![time; 100])).into();
         let once: BySize = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
-        let (many, one) = (Line::through(&times).intercept, Line::through(&once).intercept);
+        let (many, one) = (SizeLine::through(&times).intercept, SizeLine::through(&once).intercept);
         assert_eq!((many.degrees_of_freedom, one.degrees_of_freedom), (1.0, 1.0));
         approx::assert_relative_eq!(many.value, one.value, max_relative = 1e-12);
         let (many, one) = (many.std_error.unwrap(), one.std_error.unwrap());
@@ -463,9 +462,9 @@ mod tests {
     }
 
     /// A line of these numbers that leaves so many squares.
-    fn line(intercept: f64, slope: f64, squares: f64) -> Line {
+    fn line(intercept: f64, slope: f64, squares: f64) -> SizeLine {
         let exactly = |value| Mean { value, std_error: None, degrees_of_freedom: 0.0, count: 0 };
-        Line { intercept: exactly(intercept), slope: exactly(slope), squares }
+        SizeLine { intercept: exactly(intercept), slope: exactly(slope), squares }
     }
 
     #[test]

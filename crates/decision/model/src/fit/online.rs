@@ -43,15 +43,14 @@
 
 mod totals;
 
-pub use totals::{Coefficients, Line};
+pub use totals::{CoefficientRow, Coefficients};
 
 use crate::models::Parameters;
 use crate::models::run::Row;
 use crate::statistics::weighted_median;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use totals::Totals;
-use totals::{OF_MEDIAN, Seen, Summary};
+use totals::{OF_MEDIAN, SeenRuns, TimeSummary, Totals};
 
 /// What is believed of runs and of values of which nothing is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +65,7 @@ pub struct Beforehand {
 /// The totals of a parameter set, their covariance, and what each m makes of them.
 #[derive(Debug, Clone)]
 pub struct Online {
-    lines: Vec<Line>,
+    lines: Vec<CoefficientRow>,
     values: Vec<f64>,
     /// Row by row, symmetric.
     covariance: Vec<f64>,
@@ -78,7 +77,7 @@ pub struct Online {
     samples: u64,
     /// Runs that values and covariance do not hold yet.
     waiting: u64,
-    seen: Seen,
+    seen: SeenRuns,
 }
 
 /// The most totals that are followed: their covariance takes 8 MiB.
@@ -122,7 +121,7 @@ impl Online {
             noise: beforehand.noise,
             samples: 0,
             waiting: 0,
-            seen: Seen::new(beforehand.noise),
+            seen: SeenRuns::new(beforehand.noise),
         })
     }
 
@@ -147,7 +146,7 @@ impl Online {
     }
 
     /// What each m makes of the totals, from m = 1.
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[CoefficientRow] {
         &self.lines
     }
 
@@ -217,7 +216,7 @@ impl Online {
             return;
         }
         self.waiting = 0;
-        let seen = std::mem::replace(&mut self.seen, Seen::new(self.noise));
+        let seen = std::mem::replace(&mut self.seen, SeenRuns::new(self.noise));
         self.values.copy_from_slice(&self.first.0);
         self.covariance.copy_from_slice(&self.first.1);
         let judged = self.judged(&seen);
@@ -254,24 +253,24 @@ impl Online {
     }
 
     /// What the runs say by themselves, before the model is asked.
-    fn judged(&self, seen: &Seen) -> Judged {
+    fn judged(&self, seen: &SeenRuns) -> Judged {
         let all = &seen.configurations;
         let centres: Vec<f64> = all.iter().map(|each| each.centre()).collect();
         let of_many = all.iter().zip(&centres).filter(|(each, _)| each.count >= ENOUGH);
         let spreads = of_many.map(|(each, &centre)| (each.spread(centre), each.count)).collect();
         let deviation = self.noise.max(OF_MEDIAN * weighted_median(spreads));
-        let relative = |each: &totals::Configuration| {
+        let relative = |each: &totals::TimedConfiguration| {
             self.std_error(each.m, each.p) / self.expected(each.m, each.p).max(f64::MIN_POSITIVE)
         };
         let before = all.iter().map(relative).fold(self.noise, f64::max);
-        let many = |(each, &centre): (&totals::Configuration, &f64)| {
+        let many = |(each, &centre): (&totals::TimedConfiguration, &f64)| {
             (each.count >= ENOUGH).then(|| each.summary(centre, deviation))
         };
         Judged { summaries: all.iter().zip(&centres).map(many).collect(), centres, before }
     }
 
     /// What counts of each configuration with these expected times.
-    fn summaries(&self, seen: &Seen, judged: &Judged, expected: &[f64]) -> Vec<Summary> {
+    fn summaries(&self, seen: &SeenRuns, judged: &Judged, expected: &[f64]) -> Vec<TimeSummary> {
         let least = |centre: f64| 1e-6 * centre.exp();
         let off = judged.centres.iter().zip(expected);
         let mut off: Vec<(f64, f64)> = off
@@ -289,7 +288,7 @@ impl Online {
     }
 
     /// Takes one step of the filter, for all runs of one configuration.
-    fn step(&mut self, m: u32, p: u32, summary: &Summary, reference_s: f64) {
+    fn step(&mut self, m: u32, p: u32, summary: &TimeSummary, reference_s: f64) {
         if summary.weight <= 0.0 {
             return;
         }
@@ -332,7 +331,7 @@ const MOST_ROUNDS: u32 = 60;
 /// What runs say by themselves.
 struct Judged {
     /// Summaries of configurations with enough runs.
-    summaries: Vec<Option<Summary>>,
+    summaries: Vec<Option<TimeSummary>>,
     /// Logarithms of the medians.
     centres: Vec<f64>,
     /// The largest relative standard error of a time by the parameters alone.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::inputs::Measured;
-use super::sample::Measurement;
-use super::sample::{Repetitions, repeated_once, warm_up};
+use super::inputs::FileRows;
+use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::{Estimate, Phase};
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
@@ -22,7 +21,7 @@ pub(crate) struct Program {
 /// The whole is summed within each repetition before its standard error is taken, so that what
 /// the phases of a run have in common is not averaged away. `g` of the whole is the mean over all
 /// off-loads: with `N*g = sum over i of N_i*g_i`, phases add up to the whole exactly.
-pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Program>> {
+pub(crate) fn program(measured: &FileRows<Profile>) -> Result<TermMeasurement<Program>> {
     let mut names: Vec<&str> = Vec::new();
     for row in &measured.rows {
         if !names.contains(&row.phase.as_str()) {
@@ -30,7 +29,7 @@ pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Progra
         }
     }
     let repetitions: BTreeSet<u32> = measured.rows.iter().map(|row| row.repetition).collect();
-    let mut whole = vec![Totals::default(); repetitions.len()];
+    let mut whole = vec![PhaseTotals::default(); repetitions.len()];
     let mut phases = Vec::new();
     let mut warnings = Vec::new();
     let mut times: Vec<Repetitions> = Vec::new();
@@ -52,12 +51,12 @@ pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Progra
         phases.clear();
     }
     let observations = repetitions.len() as u64;
-    Ok(Measurement::new(Program { whole, phases }, observations, warnings))
+    Ok(TermMeasurement::new(Program { whole, phases }, observations, warnings))
 }
 
 /// Totals of one repetition.
 #[derive(Debug, Clone, Default)]
-struct Totals {
+struct PhaseTotals {
     hpu_s: f64,
     apu_parallel_s: f64,
     apu_serial_s: f64,
@@ -66,7 +65,7 @@ struct Totals {
     gap_s: f64,
 }
 
-impl Totals {
+impl PhaseTotals {
     fn of(row: &Profile) -> Self {
         Self {
             hpu_s: row.hpu_time_s,
@@ -90,34 +89,35 @@ impl Totals {
 
 /// The phase's totals, one for each repetition of the profile.
 fn totals_of_phase(
-    measured: &Measured<Profile>,
+    measured: &FileRows<Profile>,
     name: &str,
     repetitions: &BTreeSet<u32>,
-) -> Result<Vec<Totals>> {
+) -> Result<Vec<PhaseTotals>> {
     let rows: Vec<&Profile> = measured.rows.iter().filter(|row| row.phase == name).collect();
     let mut totals = Vec::with_capacity(repetitions.len());
     for &repetition in repetitions {
         let Some(row) = rows.iter().find(|row| row.repetition == repetition) else {
-            return Err(Error::TooLittleData {
-                file: measured.file.clone(),
-                found: format!("no row for phase {:?} in repetition {repetition}", shortened(name)),
-                advice: "give every phase a row in every repetition".into(),
-            });
+            return Err(Error::too_little_data(
+                measured.file.clone(),
+                format!("no row for phase {:?} in repetition {repetition}", shortened(name)),
+                "give every phase a row in every repetition",
+            ));
         };
-        totals.push(Totals::of(row));
+        totals.push(PhaseTotals::of(row));
     }
     if rows.iter().any(|row| row.offloads == 0 && row.gap_time_s > 0.0) {
-        return Err(Error::TooLittleData {
-            file: measured.file.clone(),
-            found: format!("phase {:?} with a gap time but no off-loads", shortened(name)),
-            advice: "count its off-loads, or count that time as host time".into(),
-        });
+        return Err(Error::too_little_data(
+            measured.file.clone(),
+            format!("phase {:?} with a gap time but no off-loads", shortened(name)),
+            "count its off-loads, or count that time as host time",
+        ));
     }
     Ok(totals)
 }
 
-fn phase(name: &str, totals: &[Totals], file: &str) -> Phase {
-    let mean = |field: fn(&Totals) -> f64| Mean::of(&totals.iter().map(field).collect::<Vec<_>>());
+fn phase(name: &str, totals: &[PhaseTotals], file: &str) -> Phase {
+    let mean =
+        |field: fn(&PhaseTotals) -> f64| Mean::of(&totals.iter().map(field).collect::<Vec<_>>());
     let term = |field| mean(field).measured_in(file);
     let offloads = mean(|totals| totals.offloads);
     let gap = mean(|totals| totals.gap_s);
@@ -140,7 +140,7 @@ fn count(mean: Mean, file: &str) -> Estimate {
 }
 
 /// The columns of times.
-const TIMES: [fn(&Totals) -> f64; 4] = [
+const TIMES: [fn(&PhaseTotals) -> f64; 4] = [
     |totals| totals.hpu_s,
     |totals| totals.apu_parallel_s,
     |totals| totals.apu_serial_s,
@@ -148,10 +148,10 @@ const TIMES: [fn(&Totals) -> f64; 4] = [
 ];
 
 /// A column of counts: its name and its value in one repetition.
-type Count = (&'static str, fn(&Totals) -> f64);
+type Count = (&'static str, fn(&PhaseTotals) -> f64);
 
 /// Counts of a sequential run should not depend on chance.
-fn differing_counts(file: &str, name: &str, totals: &[Totals]) -> Vec<Warning> {
+fn differing_counts(file: &str, name: &str, totals: &[PhaseTotals]) -> Vec<Warning> {
     let counts: [Count; 2] =
         [("offloads", |totals| totals.offloads), ("collectives", |totals| totals.collectives)];
     let differing = counts.iter().filter(|(_, count)| {
@@ -185,8 +185,8 @@ mod tests {
         }
     }
 
-    fn check(rows: Vec<Profile>) -> Result<Measurement<Program>> {
-        program(&Measured { file: "profile.csv".into(), rows })
+    fn check(rows: Vec<Profile>) -> Result<TermMeasurement<Program>> {
+        program(&FileRows { file: "profile.csv".into(), rows })
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::Measured;
+use super::inputs::FileRows;
 use super::runs::{Cell, Runs};
 use super::sample::stated;
 use crate::models::Parameters;
@@ -16,7 +16,7 @@ use mmgp_base::table::records::MemoryStream;
 /// What is counted or known of a program and its machine; every count is optional, and what it is
 /// missing for stays off.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counts {
+pub struct RefinedCounts {
     /// Pieces into which the shared loops can be cut, by the program's input.
     pub iterations: Option<u32>,
     /// Hardware contexts of the host, by the machine's description.
@@ -45,8 +45,8 @@ pub struct Traffic {
 /// Where `memory.csv` cannot say what a memory delivers, its terms stay off, with a warning.
 pub fn refinements(
     parameters: &Parameters,
-    memory: Option<&Measured<MemoryStream>>,
-    counts: &Counts,
+    memory: Option<&FileRows<MemoryStream>>,
+    counts: &RefinedCounts,
 ) -> (Refinements, Vec<Warning>) {
     let (bandwidth, warnings) = match memory.map(bandwidth).transpose() {
         Ok(bandwidth) => (bandwidth, Vec::new()),
@@ -137,16 +137,13 @@ const SETTLED: f64 = 3e-3;
 /// # Errors
 /// [`Error::TooLittleData`] for a time of 0, and where the largest number of accelerators still
 /// gets 2 % more in all than fewer, so that the memory may give more yet.
-pub fn bandwidth(measured: &Measured<MemoryStream>) -> Result<Estimate> {
+pub fn bandwidth(measured: &FileRows<MemoryStream>) -> Result<Estimate> {
     let mut times: BTreeMap<(u64, u32), Vec<f64>> = BTreeMap::new();
     for row in &measured.rows {
         times.entry((row.bytes, row.accelerators)).or_default().push(row.time_s);
     }
-    let too_little = |found: String, advice: &str| Error::TooLittleData {
-        file: measured.file.clone(),
-        found,
-        advice: advice.into(),
-    };
+    let too_little =
+        |found: String, advice: &str| Error::too_little_data(measured.file.clone(), found, advice);
     let mut rates: Vec<(u32, Estimate)> = Vec::new();
     for ((bytes, accelerators), times) in times {
         let time = Mean::of(&times);
@@ -178,7 +175,7 @@ const STILL_GROWING: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {
-    use super::super::known::Known;
+    use super::super::known::FileTerms;
     use super::super::terms::without_misfit;
     use super::super::tests::trials::{TERMS, exact_runs, feasible, truth};
     use super::super::{Inputs, Settings};
@@ -186,7 +183,7 @@ mod tests {
     use crate::models::parameters::Decomposition;
 
     /// Two repetitions of 1 GB each, 4 % apart, at those total rates \[GB/s\].
-    fn measured(rates: &[f64]) -> Measured<MemoryStream> {
+    fn measured(rates: &[f64]) -> FileRows<MemoryStream> {
         let row = |index: usize, repetition: u32| {
             let (accelerators, bytes) = (index as u32 + 1, 1_000_000_000);
             let time = f64::from(accelerators) / rates[index];
@@ -194,7 +191,7 @@ mod tests {
             MemoryStream { accelerators, bytes, repetition, time_s }
         };
         let rows = (0..rates.len()).flat_map(|index| [row(index, 1), row(index, 2)]).collect();
-        Measured { file: "memory.csv".into(), rows }
+        FileRows { file: "memory.csv".into(), rows }
     }
 
     #[test]
@@ -223,7 +220,7 @@ mod tests {
         let mut parameters = truth(Decomposition::Data, 0.0, TERMS);
         parameters.terms.t_apu_s.std_error = Some(1.2);
         let memory = measured(&[8.0, 16.0, 20.0, 20.0]);
-        let counts = Counts {
+        let counts = RefinedCounts {
             iterations: Some(2499),
             hardware_contexts: Some(4),
             traffic: Some(Traffic { bytes: 240e9, exposed_bytes: 20e3 }),
@@ -247,7 +244,7 @@ mod tests {
         assert_eq!(without.names(), ["iterations", "hardware_contexts"]);
         let (without, warnings) = refinements(&parameters, Some(&measured(&[8.0])), &counts);
         assert_eq!((without.memory, warnings.len()), (None, 1));
-        let nothing = refinements(&parameters, Some(&memory), &Counts::default()).0;
+        let nothing = refinements(&parameters, Some(&memory), &RefinedCounts::default()).0;
         assert_eq!(nothing, Refinements::default());
         // APUs that compute nothing ask for no rate.
         parameters.terms.t_apu_s.value = 0.0;
@@ -258,7 +255,7 @@ mod tests {
     /// The terms of equation 11 by these runs alone.
     fn by_runs(runs: &Runs) -> Result<Parameters> {
         let settings = Settings::new("toy", Decomposition::Data, 16);
-        let known = Known::from(&Inputs::default(), &settings)?;
+        let known = FileTerms::from(&Inputs::default(), &settings)?;
         let (base, unknown) = (known.parameters(&settings), known.unknown_terms());
         without_misfit(&base, &unknown, None, runs)
     }

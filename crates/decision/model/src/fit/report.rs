@@ -4,16 +4,16 @@ use mmgp_base::Mapping;
 use std::fmt;
 
 use super::identifiability::{Group, Identifiability};
-use super::known::Known;
+use super::known::FileTerms;
 use super::runs::{Cell, Runs};
-use super::shape::{Choice, Shape};
+use super::shape::{Shape, ShapeChoice};
 pub use super::terms::Contradiction;
-use super::terms::{Believed, Given, LAWS};
+use super::terms::{LAWS, TermBelief, TermsGivenRuns};
 use crate::belief::{Basis, View};
 use crate::models::Parameters;
 use crate::models::observations::Observations;
 use crate::models::parameters::Estimate;
-use crate::models::terms::{Term, Value};
+use crate::models::terms::{Term, TermValue};
 use crate::models::time_model::EQUATION_11;
 use mmgp_base::quantity::Quantity;
 
@@ -27,7 +27,7 @@ pub struct Report {
     /// Every term of equation 11, in the order of parameter files.
     pub terms: Vec<TermReport>,
     /// How the shapes of the terms over m were chosen.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ShapeChoice>,
     /// The model beside the runs, where runs were given.
     pub runs: Option<RunsReport>,
 }
@@ -56,7 +56,7 @@ pub struct RunsReport {
     /// Numbers that they tell; with 0, the runs only check what files say.
     pub estimated: usize,
     /// Sums that the runs cannot split.
-    pub combined: Vec<Sum>,
+    pub combined: Vec<TermSum>,
     /// What predictions rest on: how much runs scatter, how far means are off, and how much each mean
     /// counts.
     pub basis: Basis,
@@ -106,7 +106,7 @@ pub struct LeftOut {
 
 /// A sum of terms that was estimated as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sum {
+pub struct TermSum {
     /// The term that carries it.
     pub on: &'static str,
     /// What each term contributes, as written in equation 11.
@@ -118,7 +118,7 @@ pub const ALL: &str = "all";
 
 impl RunsReport {
     /// Report of terms given these runs, and of what is believed.
-    pub(crate) fn new(given: &Given, believed: &Believed, runs: &Runs) -> Self {
+    pub(crate) fn new(given: &TermsGivenRuns, believed: &TermBelief, runs: &Runs) -> Self {
         let parameters = &given.parameters;
         let relative_error = |cell: &Cell| {
             (parameters.time(Mapping::of(cell.m, cell.p)).0 - cell.mean_s) / cell.mean_s
@@ -170,7 +170,7 @@ impl LeftOut {
     }
 }
 
-impl Sum {
+impl TermSum {
     pub(crate) fn of(group: &Group) -> Self {
         let terms = [group.carrier].into_iter().chain(group.carried.iter().copied());
         let mut names: Vec<String> = terms.map(|term| term.contribution().to_string()).collect();
@@ -190,10 +190,10 @@ fn sizes(errors: &[f64]) -> Option<(f64, f64, usize)> {
 /// The lines of all terms.
 pub(crate) fn terms(
     parameters: &Parameters,
-    known: &Known,
+    known: &FileTerms,
     runs: Option<&Runs>,
 ) -> Vec<TermReport> {
-    let line = |(term, value): (Term, Value<'_>)| {
+    let line = |(term, value): (Term, TermValue<'_>)| {
         let rows = match term {
             Term::OffloadOverhead => known.o_offload_s.as_ref().map(|known| known.1),
             Term::ContextSwitch => known.t_csw_s.as_ref().map(|known| known.1),
@@ -313,7 +313,7 @@ impl fmt::Display for RunsReport {
                 100.0 * max_error
             )?;
         }
-        for Sum { on, terms } in &self.combined {
+        for TermSum { on, terms } in &self.combined {
             writeln!(f, "  {on} stands for {}", terms.join(" + "))?;
         }
         Ok(())

@@ -13,9 +13,7 @@
 //! ([`Warning::WarmUp`], [`Warning::Drift`]). First repetitions that are a warm-up are left out of the
 //! sums, unless they are to be kept ([`WarmUp`]).
 //!
-//! The times of one configuration, as logarithms: each by itself while they are few, then by bins.
-//!
-//! What is asked of them later, a median, how far each is from it, a mean of those that are near, needs
+//! Logarithms of times are held each by itself while they are few, then by bins. What is asked of them later, a median, how far each is from it, a mean of those that are near, needs
 //! all times at once; a million repetitions would not fit. From some number on they are counted by bins
 //! of a thousandth, with their sums, so that means lose nothing and medians a thousandth at most.
 
@@ -187,11 +185,7 @@ fn collect_rows(file: &str, rows: &[Run], warm_up: WarmUp) -> Result<(Runs, Vec<
         }
     }
     if rows.is_empty() {
-        return Err(Error::TooLittleData {
-            file: file.to_string(),
-            found: "no runs".into(),
-            advice: "time the program at several (m, p)".into(),
-        });
+        return Err(Error::too_little_data(file, "no runs", "time the program at several (m, p)"));
     }
     Ok(collector.finish(file, warm_up))
 }

@@ -1,10 +1,8 @@
-//! Repeated measurements of one quantity.
-//!
-//! A term as one file determines it.
+//! Repeated measurements of one quantity, and a term as one file determines it.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::shape::Choice;
+use super::shape::ShapeChoice;
 use crate::models::parameters::Estimate;
 use crate::models::sensitivity::Correlation;
 use crate::statistics::Mean;
@@ -76,6 +74,31 @@ pub(crate) fn repeated_once(term: &'static str, file: &str) -> Warning {
     Warning::MeasuredOnce { term, file: file.to_string() }
 }
 
+/// A term as one file determines it.
+#[derive(Debug)]
+pub(crate) struct TermMeasurement<T> {
+    pub value: T,
+    /// Rows that went into it.
+    pub observations: u64,
+    /// How the shape of a term over m was chosen, for the term and for each of its parts.
+    pub choices: Vec<ShapeChoice>,
+    /// How the errors of the entries of a term over m go together, where they do.
+    pub correlation: Option<Correlation>,
+    pub warnings: Vec<Warning>,
+}
+
+impl<T> TermMeasurement<T> {
+    /// Measurement of a term without a shape.
+    pub fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
+        Self { value, observations, choices: Vec::new(), correlation: None, warnings }
+    }
+}
+
+/// An estimate of which only the value and the origin are known.
+pub(crate) fn stated(value: f64, source: &str) -> Estimate {
+    Estimate { source: Some(source.to_string()), ..Estimate::exact(value) }
+}
+
 /// Noise for tests of what repetitions leave unknown.
 #[cfg(test)]
 pub(crate) mod noise {
@@ -102,31 +125,6 @@ pub(crate) mod noise {
         let covered = (1..=1000).filter(holds).count();
         assert!((930..=970).contains(&covered), "{covered} of 1000 intervals hold the truth");
     }
-}
-
-/// A term as one file determines it.
-#[derive(Debug)]
-pub(crate) struct Measurement<T> {
-    pub value: T,
-    /// Rows that went into it.
-    pub observations: u64,
-    /// How the shape of a term over m was chosen, for the term and for each of its parts.
-    pub choices: Vec<Choice>,
-    /// How the errors of the entries of a term over m go together, where they do.
-    pub correlation: Option<Correlation>,
-    pub warnings: Vec<Warning>,
-}
-
-impl<T> Measurement<T> {
-    /// Measurement of a term without a shape.
-    pub fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
-        Self { value, observations, choices: Vec::new(), correlation: None, warnings }
-    }
-}
-
-/// An estimate of which only the value and the origin are known.
-pub(crate) fn stated(value: f64, source: &str) -> Estimate {
-    Estimate { source: Some(source.to_string()), ..Estimate::exact(value) }
 }
 
 #[cfg(test)]

@@ -7,14 +7,12 @@ mod points;
 use std::fmt;
 
 pub(crate) use choosing::{Question, choose};
-pub(crate) use points::{Part, Points, Scale};
+pub(crate) use points::{ErrorSource, PointScale, Points};
 
 use nalgebra::DMatrix;
 
-use crate::models::parameters::every_m;
-use crate::models::parameters::{Estimate, Interpolation};
-use crate::models::sensitivity::Correlation;
-use crate::models::sensitivity::Entry;
+use crate::models::parameters::{Estimate, Interpolation, every_m};
+use crate::models::sensitivity::{Correlation, Entry};
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
 ///
@@ -92,7 +90,7 @@ pub enum Reason {
 /// How the shape of a term was chosen; prints as a line for the reader of a report and one for
 /// the parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct ShapeChoice {
     /// The term, by its name in parameter files; with the operation and its bytes where these
     /// matter.
     pub term: String,
@@ -113,8 +111,10 @@ pub(crate) fn knots(shape: Shape, points: &Points, last_m: u32) -> (Vec<u32>, In
     let last = measured.last().copied().unwrap_or(2);
     // A ratio to m = 1 starts there; a quantity that starts later must not come from nothing.
     let ends = || match points.scale {
-        Scale::RelativeToOne => vec![last],
-        Scale::Absolute => [2].into_iter().chain(measured.first().copied()).chain([last]).collect(),
+        PointScale::RelativeToOne => vec![last],
+        PointScale::Absolute => {
+            [2].into_iter().chain(measured.first().copied()).chain([last]).collect()
+        }
     };
     let (mut m, interpolation) = match shape {
         Shape::Table => (measured.to_vec(), Interpolation::Held),
@@ -154,7 +154,7 @@ pub(crate) fn correlation(
     Correlation::new(entries, matrix).ok().filter(|known| known.entries().len() >= 2)
 }
 
-impl Choice {
+impl ShapeChoice {
     /// The trial of the shape that was taken.
     pub fn taken(&self) -> &Trial {
         let taken = self.tried.iter().find(|trial| trial.shape == self.chosen);
@@ -193,7 +193,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for ShapeChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}, {}", self.term, self.chosen, self.reason)?;
         let errors: Vec<String> = self
@@ -235,12 +235,12 @@ mod tests {
             knots(shape, &points, last_m)
         };
         use Interpolation::{Held, Line, Logarithm};
-        let absolute = |shape, m: &[u32]| at(Scale::Absolute, shape, m, 64);
+        let absolute = |shape, m: &[u32]| at(PointScale::Absolute, shape, m, 64);
         assert_eq!(absolute(Shape::Linear, &[2, 3, 16]), (vec![2, 16], Line));
         assert_eq!(absolute(Shape::Logarithmic, &[4, 8, 16]), (vec![2, 4, 16], Logarithm));
         assert_eq!(absolute(Shape::Constant, &[2]), (vec![2, 3], Line));
         assert_eq!(absolute(Shape::Table, &[2, 3, 20]), (vec![2, 3, 20], Held));
-        let ratio = |shape, m: &[u32], last_m| at(Scale::RelativeToOne, shape, m, last_m);
+        let ratio = |shape, m: &[u32], last_m| at(PointScale::RelativeToOne, shape, m, last_m);
         assert_eq!(ratio(Shape::Linear, &[1, 2, 8], 64), (vec![8], Line));
         assert_eq!(ratio(Shape::Curve, &[1, 2, 4], 5), (vec![2, 3, 4, 5], Held));
     }
@@ -254,7 +254,7 @@ mod tests {
             ..Estimate::exact(0.08)
         };
         let linear = Trial { parameters: vec![("a", slope)], ..trial(Shape::Linear, Some(0.0081)) };
-        let choice = Choice {
+        let choice = ShapeChoice {
             term: "alpha".into(),
             tried: vec![trial(Shape::Constant, Some(0.31)), linear, trial(Shape::Table, None)],
             chosen: Shape::Linear,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Fitted;
+use super::FitResult;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM};
 use crate::models::run::Breakdown;
@@ -24,12 +24,12 @@ pub struct Summary {
     /// What was measured there: `time`, `amount`.
     pub whole: &'static str,
     /// The terms that matter there, the largest first.
-    pub terms: Vec<Part>,
+    pub terms: Vec<TermShare>,
 }
 
 /// A term and its part of the time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct TermShare {
     /// Name in parameter files; of a table with the m.
     pub term: String,
     /// Value, with its standard error where that is known.
@@ -50,7 +50,7 @@ const LAST_M: u32 = 4096;
 /// Numbers that differ by less than this fraction are the same, by rounding.
 const ROUNDING: f64 = 1e-9;
 
-impl Fitted {
+impl FitResult {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
         let sentence = sentence(self) + &of_others(&self.parameters).unwrap_or_default();
@@ -93,7 +93,7 @@ fn fastest(parameters: &Parameters) -> Mapping {
     best.0
 }
 
-fn sentence(fitted: &Fitted) -> String {
+fn sentence(fitted: &FitResult) -> String {
     let Some(runs) = &fitted.report.runs else {
         return "The terms of equation 11 as files measured them, without a timed run.".into();
     };
@@ -210,7 +210,7 @@ fn number(value: f64) -> String {
 }
 
 /// The terms by what they add to the time at one configuration.
-fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
+fn parts(parameters: &Parameters, at: Mapping) -> Vec<TermShare> {
     let terms = &parameters.terms;
     let breakdown = parameters.breakdown(at);
     let total = breakdown.total().0;
@@ -245,9 +245,9 @@ fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
         (over_m("o_col_s", &terms.o_col_s), collective_s),
         (named("g_s", &terms.g_s), gap_s),
     ];
-    let mut parts: Vec<Part> = all
+    let mut parts: Vec<TermShare> = all
         .into_iter()
-        .map(|((term, estimate), time)| Part { term, estimate, share: time / total })
+        .map(|((term, estimate), time)| TermShare { term, estimate, share: time / total })
         .filter(|part| part.share > NOTABLE)
         .collect();
     parts.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -255,7 +255,7 @@ fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
     parts
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for TermShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { term, estimate, share } = self;
         let error = estimate.std_error.map(|error| format!(" +- {}", number(error)));

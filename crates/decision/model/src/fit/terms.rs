@@ -10,23 +10,24 @@ mod read_outs;
 use nalgebra::DMatrix;
 
 use super::identifiability::{Group, Groups};
-use super::report::Sum;
+use super::report::TermSum;
 use super::runs::Runs;
 use super::shape;
-use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, Regressor, SLOWER, View, Work};
+use crate::belief::{
+    AlphaGrowth, FASTER, Numbers, Posterior, Prior, Regressor, SLOWER, View, Work,
+};
 use crate::models::Parameters;
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Estimate, OverM, Terms};
 use crate::models::sensitivity::Correlation;
-use crate::models::terms::{Term, ValueMut};
+use crate::models::terms::{Term, TermValueMut};
 use crate::models::time_model::EQUATION_11;
 use mmgp_base::error::Result;
 pub use read_outs::Contradiction;
-use read_outs::contradictions;
-use read_outs::{Of, ReadOut, ReadOuts};
+use read_outs::{Of, ReadOut, ReadOuts, contradictions};
 
 /// The terms, and what else is believed of them.
-pub(crate) struct Given {
+pub(crate) struct TermsGivenRuns {
     pub parameters: Parameters,
     /// The sums of terms that no file knows, as the runs hold them.
     pub groups: Vec<Group>,
@@ -43,10 +44,10 @@ pub(crate) struct Given {
     pub growths: Vec<(shape::Shape, f64)>,
 }
 
-impl Given {
+impl TermsGivenRuns {
     /// The sums that the runs cannot split.
-    pub fn sums(&self) -> Vec<Sum> {
-        self.groups.iter().filter(|group| !group.carried.is_empty()).map(Sum::of).collect()
+    pub fn sums(&self) -> Vec<TermSum> {
+        self.groups.iter().filter(|group| !group.carried.is_empty()).map(TermSum::of).collect()
     }
 }
 
@@ -63,7 +64,7 @@ const PARTS: f64 = 1e9;
 const UNLIKELY: f64 = 0.5;
 
 /// What is believed of times and of equation 11, given the runs.
-pub(crate) struct Believed {
+pub(crate) struct TermBelief {
     /// What predictions weigh.
     pub all: Posterior,
     /// Equation 11 alone, where that is another belief: of files that say nothing of the program's time, or
@@ -77,7 +78,7 @@ pub(crate) const LAWS: [&str; 2] = ["amdahl", "usl"];
 /// What is looked at alone.
 const VIEWS: &[&str] = &[EQUATION_11, LAWS[0], LAWS[1]];
 
-impl Believed {
+impl TermBelief {
     /// Belief of parameters with evidence; `base` holds what files said of the terms but for those unknown.
     ///
     /// # Errors
@@ -136,7 +137,7 @@ pub(crate) fn read(
     (base, unknown): (&Parameters, &[Term]),
     equation_11: &View<'_>,
     (runs, observations): (&Runs, &Observations),
-) -> Given {
+) -> TermsGivenRuns {
     let is_known = |term: Term| !unknown.contains(&term);
     let work = Work::knowing(base, unknown);
     let mut ms: Vec<u32> = runs.cells.iter().map(|cell| cell.m).filter(|&m| m > 1).collect();
@@ -178,7 +179,7 @@ pub(crate) fn read(
         false => Vec::new(),
     };
     let (groups, silent) = (found.groups, [found.silent, costless].concat());
-    Given { parameters, groups, silent, traded, estimated, contradictions, growths }
+    TermsGivenRuns { parameters, groups, silent, traded, estimated, contradictions, growths }
 }
 
 /// Whether one more of a term costs anything, as far as files know.
@@ -191,7 +192,7 @@ fn costs(terms: &Terms, term: Term, last_m: u32) -> bool {
 }
 
 /// The ways in which alpha may grow by the shapes of which they are; a curve may be either of two.
-const SHAPES: [(Growth, shape::Shape); 5] = [
+const SHAPES: [(AlphaGrowth, shape::Shape); 5] = [
     (&[Regressor::FurtherThreads], shape::Shape::Linear),
     (&[Regressor::Levels], shape::Shape::Logarithmic),
     (&[Regressor::SecondProcess], shape::Shape::Constant),
@@ -200,7 +201,7 @@ const SHAPES: [(Growth, shape::Shape); 5] = [
 ];
 
 /// The one way to grow in a shape.
-fn growth_of(shape: shape::Shape) -> Option<Growth> {
+fn growth_of(shape: shape::Shape) -> Option<AlphaGrowth> {
     let mut ways = SHAPES.iter().filter(|(_, known)| *known == shape).map(|(growth, _)| *growth);
     ways.next().filter(|_| ways.next().is_none())
 }
@@ -299,7 +300,7 @@ fn rescale_phases(parameters: &mut Parameters, base: &Parameters) {
         let (now, before) = (value(&parameters.terms), value(&base.terms));
         let factor = if before > 0.0 { now / before } else { 1.0 };
         let parts = parameters.phases.iter_mut().filter_map(|phase| phase.value_mut(term));
-        for estimate in parts.flat_map(ValueMut::estimates) {
+        for estimate in parts.flat_map(TermValueMut::estimates) {
             estimate.value *= factor;
             estimate.std_error = estimate.std_error.map(|error| error * factor);
         }

@@ -14,7 +14,7 @@ const TASK: Decomposition = Decomposition::Task { tasks: 16 };
 
 /// Every time of the terms is the truth's, to rounding where files say all of it; else to within what the
 /// least noise that is believed in leaves.
-fn check_predictions(fitted: &Fitted, truth: &Parameters) {
+fn check_predictions(fitted: &FitResult, truth: &Parameters) {
     let most = if fitted.report.runs.is_some() { 2e-3 } else { 1e-9 };
     for (m, p) in feasible() {
         let (found, expected) =
@@ -23,7 +23,7 @@ fn check_predictions(fitted: &Fitted, truth: &Parameters) {
     }
 }
 
-fn messages(fitted: &Fitted) -> Vec<String> {
+fn messages(fitted: &FitResult) -> Vec<String> {
     fitted.warnings.iter().map(Warning::to_string).collect()
 }
 
@@ -114,7 +114,7 @@ fn what_runs_tell_next_to_nothing_of_comes_from_its_file_alone() {
             ..row.clone()
         })
     });
-    inputs.profile = Some(Measured { file: "profile.csv".into(), rows: halves.collect() });
+    inputs.profile = Some(FileRows { file: "profile.csv".into(), rows: halves.collect() });
     inputs.runs = Some(noisy_runs(&truth, &feasible(), 0.01, 1));
     let parameters = fitted(&inputs, DATA).unwrap().parameters;
     let terms = &parameters.terms;
@@ -521,7 +521,7 @@ fn without_a_misfit_standard_errors_are_those_of_the_normal_equations() {
         runs::Cell { log_squares, ..runs::Cell::of((1, p), &[time; 8]) }
     });
     let runs = Runs::new("runs.csv", cells.collect());
-    let base = Known::from(&Inputs::default(), &Settings::new("", DATA, 16)).unwrap();
+    let base = FileTerms::from(&Inputs::default(), &Settings::new("", DATA, 16)).unwrap();
     let (base, unknown) = (base.parameters(&Settings::new("", DATA, 16)), base.unknown_terms());
     let terms = terms::without_misfit(&base, &unknown, None, &runs).unwrap().terms;
     let design = nalgebra::DMatrix::from_fn(ps.len(), 3, |row, column| {

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::models::parameters::Estimate;
-use crate::models::threads::{Choice, Division, OverP, SoftwareThreads, ThreadTerms};
+use crate::models::threads::{Division, OverP, SoftwareThreads, SublistChoice, ThreadTerms};
 use crate::models::time_model::TimeModel as _;
 use crate::statistics::{Design, Mean};
 use mmgp_base::Mapping;
@@ -27,11 +27,7 @@ const ALIKE: f64 = 0.02;
 /// [`Error::TooLittleData`] where terms cannot be told apart, and where 16 requests do not hide the
 /// latency.
 pub fn estimate_threads(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
-    let missing = |found: &str, advice: &str| Error::TooLittleData {
-        file: file.into(),
-        found: found.into(),
-        advice: advice.into(),
-    };
+    let missing = |found: &str, advice: &str| Error::too_little_data(file, found, advice);
     let too_alike = |found: &str| missing(found, "run 1, 16 and 128 sublists of several lists");
     let [turn_s, list_turn_s, latency_s, thread_s] =
         turns(runs).ok_or_else(|| too_alike("runs of one accelerator that are too alike"))?;
@@ -106,7 +102,7 @@ fn rest(runs: &[ThreadRun], ps: &[u32]) -> Option<Vec<Estimate>> {
 /// What memory takes for a node, so that the model takes as long as the run for the ranking of sublists;
 /// the least that may be, where memory was not waited for.
 fn gather(terms: &ThreadTerms, division: Division, run: &ThreadRun) -> f64 {
-    let choice = Choice { sublists: run.sublists, buffers: run.buffers };
+    let choice = SublistChoice { sublists: run.sublists, buffers: run.buffers };
     let time = |gather: f64| {
         let mut terms = terms.clone();
         terms.gather_s.set(run.p, Estimate::exact(gather));
@@ -184,7 +180,7 @@ mod tests {
         nodes: u32,
         [p, sublists, buffers]: [u32; 3],
     ) -> ThreadRun {
-        let choice = Choice { sublists, buffers };
+        let choice = SublistChoice { sublists, buffers };
         let model = SoftwareThreads::new(terms.clone(), nodes, heads, choice);
         let parts = model.parts(Mapping::of(1, p));
         ThreadRun {

@@ -2,7 +2,7 @@
 
 use super::threads::solve;
 use crate::models::parameters::Estimate;
-use crate::models::wavefront::{Line, Links, WAYS, WavefrontTerms};
+use crate::models::wavefront::{Links, MessageLine, WAYS, WavefrontTerms};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::{BlockRun, MessageRun};
 
@@ -21,11 +21,8 @@ pub fn estimate_wavefront(
     (blocks, blocks_file): (&[BlockRun], &str),
     (messages, messages_file): (&[MessageRun], &str),
 ) -> Result<WavefrontTerms> {
-    let missing = |file: &str, found: String, advice: &str| Error::TooLittleData {
-        file: file.into(),
-        found,
-        advice: advice.into(),
-    };
+    let missing =
+        |file: &str, found: String, advice: &str| Error::too_little_data(file, found, advice);
     let row = |run: &BlockRun| {
         let updates = f64::from(run.cells) * f64::from(run.angles);
         (vec![1.0, f64::from(run.lines), updates], run.time_s)
@@ -75,14 +72,14 @@ fn check_name(name: &'static str, found: &str, known: &[&str]) -> Result<()> {
 }
 
 /// Latency, and time for a byte. Where no message took any time, nothing.
-fn line(timed: &[&MessageRun]) -> Option<Line> {
+fn line(timed: &[&MessageRun]) -> Option<MessageLine> {
     if timed.iter().all(|run| run.time_s == 0.0) {
-        return Some(Line::nothing());
+        return Some(MessageLine::nothing());
     }
     let row = |run: &&MessageRun| (vec![1.0, f64::from(run.bytes)], run.time_s);
     let rows: Vec<(Vec<f64>, f64)> = timed.iter().map(row).collect();
     let [latency_s, byte_s] = solve(&rows)?.try_into().ok()?;
-    Some(Line { latency_s, byte_s })
+    Some(MessageLine { latency_s, byte_s })
 }
 
 #[cfg(test)]
@@ -124,7 +121,7 @@ mod tests {
         let [.., nodes] = &terms.links.0;
         check(&nodes.early.latency_s, 12e-6);
         check(&nodes.early.byte_s, 0.5e-9);
-        assert_eq!((&nodes.late, &nodes.release), (&nodes.early, &Line::nothing()));
+        assert_eq!((&nodes.late, &nodes.release), (&nodes.early, &MessageLine::nothing()));
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Process {
 
 /// What may be leased, and to how many.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Terms {
+pub(super) struct LeaseTerms {
     /// Processes admitted at once.
     pub going: u32,
     /// APUs that this off-load is to get.
@@ -168,7 +168,7 @@ impl Admission {
     }
 
     /// A process that is there asks, for the first time or again.
-    pub fn ask(&mut self, process: u32, terms: Terms) -> Answer {
+    pub fn ask(&mut self, process: u32, terms: LeaseTerms) -> Answer {
         let index = process as usize;
         if self.processes[index].stage != Stage::Waiting {
             self.processes[index].stage = Stage::Waiting;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{Guide, learnt::Learnt};
+use super::{Guide, learnt::Knowledge};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
 /// A choice that was tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tried {
+pub struct TriedChoice {
     /// The choice.
     pub mapping: Mapping,
     /// Off-loads under it, of those that count.
@@ -23,7 +23,7 @@ pub struct Tried {
 
 /// Why a choice is as it is. Printing it takes some lines.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
+pub struct GuideExplanation {
     /// Processes at once, and APUs for each off-load.
     pub choice: Mapping,
     /// Processes that have entered and not left.
@@ -39,13 +39,13 @@ pub struct Explanation {
     /// g: what a further APU adds to an off-load.
     pub gap: Seconds,
     /// What was tried since the workload last changed, in the order of (m, p).
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedChoice>,
 }
 
-pub(super) fn explain(guide: &Guide) -> Explanation {
+pub(super) fn explain(guide: &Guide) -> GuideExplanation {
     let learnt = &guide.learnt;
     let row = learnt.online.as_ref().map(|online| online.row(1));
-    Explanation {
+    GuideExplanation {
         choice: guide.choice,
         alive: guide.admission.alive,
         settled_after: guide.settled_after,
@@ -57,10 +57,10 @@ pub(super) fn explain(guide: &Guide) -> Explanation {
     }
 }
 
-fn tried(learnt: &Learnt) -> Vec<Tried> {
+fn tried(learnt: &Knowledge) -> Vec<TriedChoice> {
     let of = |record: &super::window::Record| {
         let promise = learnt.promise(record.mapping)?;
-        Some(Tried {
+        Some(TriedChoice {
             mapping: record.mapping,
             offloads: record.offloads,
             time: Seconds(record.time_s),
@@ -68,12 +68,12 @@ fn tried(learnt: &Learnt) -> Vec<Tried> {
             error: promise.error,
         })
     };
-    let mut tried: Vec<Tried> = learnt.records.iter().filter_map(of).collect();
+    let mut tried: Vec<TriedChoice> = learnt.records.iter().filter_map(of).collect();
     tried.sort_by_key(|tried| tried.mapping);
     tried
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for GuideExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (m, p) = (self.choice.m(), self.choice.p());
         writeln!(f, "{m} of {} processes at once, {p} APUs for each off-load", self.alive)?;

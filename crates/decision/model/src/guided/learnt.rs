@@ -9,12 +9,10 @@
 //! what is near to it too, and far from it equation 11.
 
 use super::mix::{Expected, Mix};
-use super::search::Caps;
-use super::search::online_beforehand;
-use super::window::Record;
-use super::window::{Sample, Window};
+use super::search::{Caps, online_beforehand};
+use super::window::{Record, Sample, Window};
 use crate::fit::online::Online;
-use crate::statistics::{Given, kernel};
+use crate::statistics::{GaussianUpdate, kernel};
 use mmgp_base::Mapping;
 use nalgebra::{DMatrix, DVector};
 
@@ -51,7 +49,7 @@ pub(super) struct Promise {
 
 /// Everything that was learnt since the workload last changed.
 #[derive(Debug, Clone)]
-pub(super) struct Learnt {
+pub(super) struct Knowledge {
     apus: u32,
     contexts: u32,
     pub records: Vec<Record>,
@@ -65,12 +63,12 @@ pub(super) struct Learnt {
     /// Equation 11 as it was before any window.
     beforehand: Option<Online>,
     /// What the records say of the discrepancy.
-    given: Given,
+    given: GaussianUpdate,
     /// Standard deviation of the discrepancy, relative.
     misfit: f64,
 }
 
-impl Learnt {
+impl Knowledge {
     pub fn new(apus: u32, contexts: u32) -> Self {
         Self {
             apus,
@@ -82,7 +80,7 @@ impl Learnt {
             caps: Caps::new(apus),
             mix: Mix::NONE,
             beforehand: None,
-            given: Given::nothing(),
+            given: GaussianUpdate::nothing(),
             misfit: MISFIT,
         }
     }
@@ -95,7 +93,7 @@ impl Learnt {
         self.caps.forget();
         self.mix.fade();
         self.beforehand = None;
-        self.given = Given::nothing();
+        self.given = GaussianUpdate::nothing();
     }
 
     /// What was measured under a choice does not hold any more.
@@ -286,7 +284,7 @@ impl Learnt {
     }
 
     /// What the records say, which are off by so much, each as a logarithm.
-    fn given(&self, off: &DVector<f64>) -> Given {
+    fn given(&self, off: &DVector<f64>) -> GaussianUpdate {
         let count = self.records.len();
         let mut covariance = DMatrix::from_fn(count, count, |row, column| {
             self.covariance(self.records[row].mapping, self.records[column].mapping)
@@ -297,9 +295,10 @@ impl Learnt {
         }
         let nothing_told = || {
             let unit = DMatrix::identity(count, count);
-            Given::observed(unit, &DVector::zeros(count)).expect("invariant: 1 is a covariance")
+            GaussianUpdate::observed(unit, &DVector::zeros(count))
+                .expect("invariant: 1 is a covariance")
         };
-        Given::observed(covariance, off).unwrap_or_else(nothing_told)
+        GaussianUpdate::observed(covariance, off).unwrap_or_else(nothing_told)
     }
 
     /// Covariance of the discrepancies of two choices.

@@ -18,8 +18,7 @@
 //! the times of a function is a change of the workload. With one function there is one mix, and what
 //! was measured stands as it is.
 
-use super::window::Record;
-use super::window::{BATCH, FUNCTIONS, OfFunction, Sample};
+use super::window::{BATCH, FUNCTIONS, OfFunction, Record, Sample};
 
 /// Standard deviation of what a choice makes of one function beyond what it makes of all, relative.
 const SHAPES: f64 = 0.1;
@@ -48,7 +47,7 @@ pub(super) struct Mix {
 
 /// The mean off-load of a record, and of its functions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Restated {
+pub(super) struct RestatedTimes {
     /// Time of each function \[s\].
     pub times: [f64; FUNCTIONS],
     /// Mean off-load with the mix of all \[s\].
@@ -79,7 +78,7 @@ impl Expected {
     pub const SAME: Self = Self { of_offload: 1.0, of_burst: 1.0, of_time: 1.0, error: 0.0 };
 }
 
-impl Restated {
+impl RestatedTimes {
     /// What is expected of a window with these functions.
     pub fn expects(&self, by_function: &[OfFunction; FUNCTIONS]) -> Expected {
         let (mut offloads_s, mut count, mut squares) = (0.0, 0.0, 0.0);
@@ -145,7 +144,7 @@ impl Mix {
     }
 
     /// Restates all records with one mix; `beforehand_s` is what equation 11 made of the off-load of each.
-    pub fn restate(&self, records: &[Record], beforehand_s: &[f64]) -> Vec<Restated> {
+    pub fn restate(&self, records: &[Record], beforehand_s: &[f64]) -> Vec<RestatedTimes> {
         let scatter = scatter(records);
         let error = |record: usize, place: usize| {
             let count = records[record].by_function[place].count;
@@ -191,7 +190,7 @@ impl Mix {
             let error = of_each.iter().map(|it| it * it).sum::<f64>().sqrt() / (total * offload_s);
             let bursts = self.bursts(records, record);
             let burst_s = self.mean(&bursts);
-            Restated { times, offload_s, bursts, burst_s, error, variances: scatter }
+            RestatedTimes { times, offload_s, bursts, burst_s, error, variances: scatter }
         };
         (0..records.len()).map(restated).collect()
     }

@@ -1,17 +1,13 @@
-//! Which choice next: the one that is known to be best, or one that promises more.
-//!
-//! The most APUs that are worth while for each function.
-//!
-//! Equation 11 before it has seen more than one window.
+//! The next choice, the one that is known to be best or one that promises more; the most APUs that are worth
+//! while for each function; and equation 11 before it has seen more than one window.
 
-use super::learnt::{Learnt, Promise};
+use super::learnt::{Knowledge, Promise};
 use super::window::{BATCH, FUNCTIONS, OfFunction, Sample, Window, place_of};
 use crate::fit::online;
 use crate::fit::online::Online;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::models::sensitivity::Correlation;
-use crate::models::sensitivity::Entry;
+use crate::models::sensitivity::{Correlation, Entry};
 use crate::statistics::beyond;
 use mmgp_base::Mapping;
 
@@ -52,7 +48,7 @@ pub(super) fn candidates(alive: u32, apus: u32) -> impl Iterator<Item = Mapping>
 }
 
 /// The choice that a cautious mind prefers, from what is known now; `None` before the first window.
-pub(super) fn safest(learnt: &Learnt, alive: u32, apus: u32) -> Option<Mapping> {
+pub(super) fn safest(learnt: &Knowledge, alive: u32, apus: u32) -> Option<Mapping> {
     let cautious = |promise: &Promise| promise.time_s * (1.0 + promise.error);
     let promises = candidates(alive, apus).filter_map(|mapping| learnt.promise(mapping));
     let best = promises.min_by(|a, b| cautious(a).total_cmp(&cautious(b)));
@@ -60,7 +56,7 @@ pub(super) fn safest(learnt: &Learnt, alive: u32, apus: u32) -> Option<Mapping> 
 }
 
 /// The next choice; to look may cost `allowance_s` for each off-load of a window.
-pub(super) fn next(learnt: &Learnt, alive: u32, apus: u32, allowance_s: f64) -> Option<Next> {
+pub(super) fn next(learnt: &Knowledge, alive: u32, apus: u32, allowance_s: f64) -> Option<Next> {
     let promises = || candidates(alive, apus).filter_map(|mapping| learnt.promise(mapping));
     let tried = promises().filter(|it| learnt.record(it.mapping).is_some());
     let best = tried.min_by(|a, b| a.time_s.total_cmp(&b.time_s));

@@ -202,7 +202,7 @@ fn a_window_without_end_says_nothing_and_spoils_nothing() {
         window.offload.add(3.0 * time_s);
         window.cycle.add(4.0 * time_s);
     }
-    let mut learnt = learnt::Learnt::new(16, 2);
+    let mut learnt = learnt::Knowledge::new(16, 2);
     learnt.learn(Mapping::of(1, 1), 4, &window, 4e-3);
     learnt.learn(Mapping::of(2, 2), 4, &window, f64::INFINITY);
     learnt.learn(Mapping::of(4, 1), 4, &window, 1e-3);

@@ -1,10 +1,7 @@
-//! What is measured while one choice holds: off-loads by time, by function and by APUs.
+//! Windows: what is measured while one choice holds, off-loads by time, by function and by APUs; the record
+//! of a choice; and the watch that tells whether the workload is still the one that was learnt.
 //!
-//! What was measured under one choice.
-//!
-//! Whether the workload is still the one that was learnt.
-//!
-//! Each quantity has a reference, the mean of all windows so far; of every further window the
+//! Of the watch each quantity has a reference, the mean of all windows so far; of every further window the
 //! distance from it in standard errors, z, enters two cumulative sums (E. S. Page, Biometrika 41, 1954):
 //! `S+ <- max(0, S+ + z - 1)` and `S- <- max(0, S- - z - 1)`. Beyond 10 the workload has changed.
 //! With normal errors it did not happen by chance in 3,000 series of 2,000 windows. An error is taken to
@@ -12,7 +9,7 @@
 //! so far: a program with a rhythm longer than a window scatters more than its off-loads tell.
 
 use super::admission::Process;
-use super::mix::{Expected, Functions, Restated};
+use super::mix::{Expected, Functions, RestatedTimes};
 use mmgp_base::Mapping;
 
 /// Mean and scatter of numbers that come one by one.
@@ -225,7 +222,7 @@ pub(super) struct Record {
     /// The most APUs that each function had, or has from now on.
     pub caps: [u32; FUNCTIONS],
     /// Times with the mix of all, where there are several functions.
-    pub restated: Option<Restated>,
+    pub restated: Option<RestatedTimes>,
 }
 
 impl Record {
@@ -262,7 +259,7 @@ impl Record {
 
     /// What is expected of a window with the mix that it has.
     pub fn expects(&self, window: &Window) -> Expected {
-        let of = |restated: &Restated| restated.expects(&window.by_function);
+        let of = |restated: &RestatedTimes| restated.expects(&window.by_function);
         self.restated.as_ref().map_or(Expected::SAME, of)
     }
 
@@ -299,7 +296,7 @@ const USUAL: f64 = 3.0;
 
 /// The cumulative sums of one quantity.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Watched {
+pub(super) struct WatchState {
     reference: Sample,
     /// Windows that were not far from it.
     usual: Sample,
@@ -307,7 +304,7 @@ pub(super) struct Watched {
     below: f64,
 }
 
-impl Watched {
+impl WatchState {
     pub const NEW: Self =
         Self { reference: Sample::EMPTY, usual: Sample::EMPTY, above: 0.0, below: 0.0 };
 
@@ -339,13 +336,14 @@ impl Watched {
 /// Host burst, off-load and throughput under one choice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
-    burst: Watched,
-    offload: Watched,
-    time: Watched,
+    burst: WatchState,
+    offload: WatchState,
+    time: WatchState,
 }
 
 impl Watch {
-    pub const NEW: Self = Self { burst: Watched::NEW, offload: Watched::NEW, time: Watched::NEW };
+    pub const NEW: Self =
+        Self { burst: WatchState::NEW, offload: WatchState::NEW, time: WatchState::NEW };
 
     /// Takes in a window in which each off-load took `time_s` in the stream of all, by what is expected of
     /// its mix: a change of mix is none of the workload.
@@ -371,7 +369,7 @@ mod tests {
     #[test]
     fn a_shift_of_a_tenth_is_seen_within_a_few_windows_and_none_is_never_seen() {
         let windows_until_seen = |shift: f64| {
-            let mut watched = Watched::NEW;
+            let mut watched = WatchState::NEW;
             for _ in 0..6 {
                 assert!(!watched.has_changed(1.0, 0.01));
             }

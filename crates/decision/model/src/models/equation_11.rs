@@ -5,9 +5,7 @@
 //! would then have gained by m is one standard error, independent of all else; so the interval
 //! about the constant just ends where the slope leads.
 //!
-//! A model whose host's own work is divided among the processes.
-//!
-//! Equation 11 has every process repeat the control flow of the whole program, `alpha_m*T_HPU`. A
+//! [`HostShared`] is a model whose host's own work is divided among the processes. Equation 11 has every process repeat the control flow of the whole program, `alpha_m*T_HPU`. A
 //! profile of one process says how long that takes and not whether m processes repeat or share it:
 //! this is the other answer, `alpha_m*T_HPU/m`.
 
@@ -78,13 +76,13 @@ impl TimeModel for Parameters {
 
 /// End of a table, and one standard error of its continuation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct TableTail {
     at: TableEnd,
     /// Standard error of the term for every m beyond the last.
     per_m: f64,
 }
 
-impl End {
+impl TableTail {
     /// `at_one` is what the term is at m = 1, if the table does not say.
     fn of(over: &OverM, at_one: f64, term: &'static str) -> Option<Self> {
         let OverM::Table(table) = over else { return None };
@@ -141,10 +139,10 @@ fn entry(terms: &Terms, place: usize) -> Option<Entry> {
 
 impl Parameters {
     /// The ends of alpha and O_COL, where some m lies beyond them and something would change there.
-    pub(crate) fn ends(&self) -> [Option<End>; 2] {
-        let matters = |end: &End| end.at.last_m < self.apus && end.per_m > 0.0;
+    pub(crate) fn ends(&self) -> [Option<TableTail>; 2] {
+        let matters = |end: &TableTail| end.at.last_m < self.apus && end.per_m > 0.0;
         let terms = &self.terms;
-        [End::of(&terms.alpha, 1.0, "alpha"), End::of(&terms.o_col_s, 0.0, "o_col_s")]
+        [TableTail::of(&terms.alpha, 1.0, "alpha"), TableTail::of(&terms.o_col_s, 0.0, "o_col_s")]
             .map(|end| end.filter(matters))
     }
 

@@ -89,11 +89,11 @@ use std::num::NonZeroU32;
 
 use serde::Deserialize;
 
-use super::observations::{Before, Evidence, Observations, Observed};
+use super::observations::{Before, Evidence, Observation, Observations};
 use super::parameters::{Decomposition, Estimate, Interpolation, Parameters, Phase, Terms};
 use super::refined::Refinements;
 use super::sensitivity::Correlation;
-use super::terms::{Per, Term, Value};
+use super::terms::{Per, Term, TermValue};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::quantity::Quantity;
@@ -240,7 +240,7 @@ impl Parameters {
 
     /// Whether a reader of the first version would go wrong.
     fn needs_schema_2(&self) -> bool {
-        let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
+        let is_held = |(_, value): (_, TermValue<'_>)| value.interpolation == Interpolation::Held;
         self.evidence.is_some() || !self.quantity.is_time() || !self.terms.values().all(is_held)
     }
 }
@@ -259,7 +259,7 @@ const TOLERANCE: f64 = 1e-6;
 /// Refuses phases that do not add up to the whole: every term but the gap is a total; of the gap, which
 /// is per off-load, `N*g` is. A phase counts its collectives if, and only if, the whole does.
 fn check_phases(root: &Table<'_>, terms: &Terms, phases: &[Phase]) -> Result<()> {
-    let total = |value: Value<'_>, offloads: &Estimate, per: Per| {
+    let total = |value: TermValue<'_>, offloads: &Estimate, per: Per| {
         let value = value.estimates.first().map_or(0.0, |estimate| estimate.value);
         if per == Per::Run { value } else { offloads.value * value }
     };
@@ -339,7 +339,7 @@ impl RunsTable {
                 return Err(table.error("m", format!("({m}, {p})"), "m and p of at least 1"));
             };
             let (time, repetitions) = (Seconds(self.time_s[index]), self.repetitions[index]);
-            configurations.push(Observed { mapping, time, repetitions });
+            configurations.push(Observation { mapping, time, repetitions });
         }
         let (scatter, degrees_of_freedom) = (self.scatter.into(), self.degrees_of_freedom.into());
         Ok(Observations::new(&self.source, configurations, scatter, degrees_of_freedom))

@@ -17,14 +17,14 @@ pub struct Observations {
     /// What was measured of them.
     pub quantity: Quantity,
     /// What was timed.
-    pub configurations: Vec<Observed>,
+    pub configurations: Vec<Observation>,
     /// Sum over all configurations of the squared deviations of the logarithms of the times from
     /// their mean.
     pub scatter: f64,
     /// Degrees of freedom of the scatter: repetitions beyond the first.
     pub degrees_of_freedom: f64,
     /// What is known of others that were stopped, by m, then p, each once. No file keeps it.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<LowerBound>,
 }
 
 /// The runs that parameters were fitted with, and what files said of the terms before.
@@ -49,7 +49,7 @@ pub struct Before {
 
 /// A configuration that was timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Observed {
+pub struct Observation {
     /// Which.
     pub mapping: Mapping,
     /// The mean of its times, that of their logarithms, above 0.
@@ -60,7 +60,7 @@ pub struct Observed {
 
 /// A configuration of which every run was stopped before its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bound {
+pub struct LowerBound {
     /// Which.
     pub mapping: Mapping,
     /// Time that it takes longer than, above 0.
@@ -80,7 +80,7 @@ impl Observations {
     /// Timed configurations in any order; of one that stands there twice the later counts.
     pub fn new(
         source: impl Into<String>,
-        mut configurations: Vec<Observed>,
+        mut configurations: Vec<Observation>,
         scatter: f64,
         degrees_of_freedom: f64,
     ) -> Self {
@@ -101,7 +101,7 @@ impl Observations {
     /// The same with what is known of runs that were stopped. Of a configuration that was timed a bound
     /// says nothing, and of several the largest counts.
     #[must_use]
-    pub fn with_bounds(mut self, bounds: impl IntoIterator<Item = Bound>) -> Self {
+    pub fn with_bounds(mut self, bounds: impl IntoIterator<Item = LowerBound>) -> Self {
         self.bounds.extend(bounds);
         let mut bounds = std::mem::take(&mut self.bounds);
         bounds.retain(|bound| self.of(bound.mapping).is_none());
@@ -115,7 +115,7 @@ impl Observations {
 
     /// What both know; of a configuration that both have, what `later` says.
     pub fn merged(self, later: Self) -> Self {
-        let is_again = |old: &Observed| later.of(old.mapping).is_some_and(|new| new == *old);
+        let is_again = |old: &Observation| later.of(old.mapping).is_some_and(|new| new == *old);
         let is_same = self.configurations.iter().all(is_again);
         // The scatter of the same runs counts once.
         let (scatter, degrees_of_freedom) = if is_same {
@@ -135,14 +135,15 @@ impl Observations {
     }
 
     /// What is known of a configuration, where it was timed.
-    pub fn of(&self, mapping: Mapping) -> Option<Observed> {
+    pub fn of(&self, mapping: Mapping) -> Option<Observation> {
         let found = self.configurations.binary_search_by_key(&mapping, |known| known.mapping);
         found.ok().map(|index| self.configurations[index])
     }
 
     /// The fastest that was timed.
-    pub fn fastest(&self) -> Option<Observed> {
-        let by_time = |one: &&Observed, other: &&Observed| one.time.0.total_cmp(&other.time.0);
+    pub fn fastest(&self) -> Option<Observation> {
+        let by_time =
+            |one: &&Observation, other: &&Observation| one.time.0.total_cmp(&other.time.0);
         self.configurations.iter().min_by(by_time).copied()
     }
 
@@ -182,8 +183,8 @@ impl Range {
 mod tests {
     use super::*;
 
-    fn observed(m: u32, p: u32, time_s: f64) -> Observed {
-        Observed { mapping: Mapping::of(m, p), time: Seconds(time_s), repetitions: 1.0 }
+    fn observed(m: u32, p: u32, time_s: f64) -> Observation {
+        Observation { mapping: Mapping::of(m, p), time: Seconds(time_s), repetitions: 1.0 }
     }
 
     fn observations(times: &[(u32, u32, f64)], scatter: f64) -> Observations {
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn of_what_was_timed_no_bound_is_kept_and_of_bounds_the_largest() {
-        let bound = |m, longer_than| Bound {
+        let bound = |m, longer_than| LowerBound {
             mapping: Mapping::of(m, 1),
             longer_than: Seconds(longer_than),
         };

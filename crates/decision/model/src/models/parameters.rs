@@ -1,8 +1,5 @@
-//! The parameters of the model, each with how sure it is and where it came from.
-//!
-//! Tables that go on beyond their last m, as tables that any reader knows.
-//!
-//! The parameter sets that the MMGP paper published, compiled in, each figure with its source.
+//! The parameters of the model, each with how sure it is and where it came from; and the sets that the MMGP
+//! paper published, compiled in, each figure with its source.
 
 use serde::{Deserialize, Serialize};
 

@@ -318,8 +318,7 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::super::parameters::{Decomposition, OverM};
-    use super::super::sensitivity::Correlation;
-    use super::super::sensitivity::Entry;
+    use super::super::sensitivity::{Correlation, Entry};
     use super::super::time_model::TimeModel;
     use super::*;
     use crate::toy;

@@ -1,11 +1,10 @@
-//! How the time of equation 11 answers to each of its parameters: the derivatives that carry the
-//! standard errors of the parameters over to the prediction.
-//!
-//! How sure the parameters are together: correlated errors, and intervals from few repetitions.
+//! The entries of the parameters, how sure they are together (correlated errors, intervals from few
+//! repetitions), and the derivatives of equation 11 that carry their standard errors over to the
+//! prediction.
 
 use super::parameters::{Estimate, OverM, Parameters, Terms};
 use super::run::{Neighbours, Share};
-use super::terms::{Term, Value};
+use super::terms::{Term, TermValue};
 use crate::statistics::quantile_97_5;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
@@ -45,7 +44,7 @@ impl Entry {
 impl Terms {
     /// Every number of these terms, in the order of [`Entry`].
     pub fn entries(&self) -> Vec<Entry> {
-        let of_term = |(term, value): (Term, Value<'_>)| {
+        let of_term = |(term, value): (Term, TermValue<'_>)| {
             (0..value.estimates.len()).map(move |index| term.entry(index))
         };
         self.values().flat_map(of_term).collect()
@@ -80,7 +79,7 @@ impl Terms {
 impl OverM {
     /// Numbers of the term: one, or one for each m of the table.
     pub fn estimates(&self) -> &[Estimate] {
-        Value::from(self).estimates
+        TermValue::from(self).estimates
     }
 
     /// The entries that the value at m is made of, each with its weight; at most two, the

@@ -182,11 +182,9 @@ fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::Parameters;
     use crate::models::parameters::{Estimate, OverM, Table};
-    use crate::models::published;
-    use crate::models::sensitivity::Correlation;
-    use crate::models::sensitivity::Entry;
+    use crate::models::sensitivity::{Correlation, Entry};
+    use crate::models::{Parameters, published};
 
     fn uncertain() -> Parameters {
         let mut parameters = published("pbpi-qs20").unwrap();

@@ -7,7 +7,7 @@ mod value;
 
 use super::parameters::{Phase, Terms};
 use super::sensitivity::Entry;
-pub use value::{Value, ValueMut};
+pub use value::{TermValue, TermValueMut};
 
 /// A term of equation 11; the order is that of parameter files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ pub enum Per {
 }
 
 /// Row of the table of terms.
-struct Row {
+struct TermRow {
     term: Term,
     name: &'static str,
     symbol: &'static str,
@@ -65,8 +65,8 @@ struct Row {
 
 /// A field of what holds terms.
 struct Field<H> {
-    get: fn(&H) -> Value<'_>,
-    get_mut: fn(&mut H) -> ValueMut<'_>,
+    get: fn(&H) -> TermValue<'_>,
+    get_mut: fn(&mut H) -> TermValueMut<'_>,
     copy: fn(&mut H, &H),
 }
 
@@ -80,8 +80,8 @@ macro_rules! field {
     };
 }
 
-static TABLE: [Row; 10] = [
-    Row {
+static TABLE: [TermRow; 10] = [
+    TermRow {
         term: Term::HpuTime,
         name: "t_hpu_s",
         symbol: "T_HPU(1,1)",
@@ -93,7 +93,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(t_hpu_s),
         of_phase: Some(field!(t_hpu_s)),
     },
-    Row {
+    TermRow {
         term: Term::ApuTime,
         name: "t_apu_s",
         symbol: "T_APU(1,1)",
@@ -105,7 +105,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(t_apu_s),
         of_phase: Some(field!(t_apu_s)),
     },
-    Row {
+    TermRow {
         term: Term::ApuSerialTime,
         name: "c_apu_s",
         symbol: "C_APU",
@@ -117,7 +117,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(c_apu_s),
         of_phase: Some(field!(c_apu_s)),
     },
-    Row {
+    TermRow {
         term: Term::Offloads,
         name: "offloads",
         symbol: "N",
@@ -129,7 +129,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(offloads),
         of_phase: Some(field!(offloads)),
     },
-    Row {
+    TermRow {
         term: Term::OffloadOverhead,
         name: "o_offload_s",
         symbol: "O_offload",
@@ -141,7 +141,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(o_offload_s),
         of_phase: None,
     },
-    Row {
+    TermRow {
         term: Term::ContextSwitch,
         name: "t_csw_s",
         symbol: "T_CSW",
@@ -153,7 +153,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(t_csw_s),
         of_phase: None,
     },
-    Row {
+    TermRow {
         term: Term::Gap,
         name: "g_s",
         symbol: "g",
@@ -165,7 +165,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(g_s),
         of_phase: Some(field!(g_s)),
     },
-    Row {
+    TermRow {
         term: Term::Collectives,
         name: "collectives",
         symbol: "N_COL",
@@ -177,7 +177,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(collectives),
         of_phase: Some(field!(collectives)),
     },
-    Row {
+    TermRow {
         term: Term::Alpha,
         name: "alpha",
         symbol: "alpha_m",
@@ -189,7 +189,7 @@ static TABLE: [Row; 10] = [
         of_program: field!(alpha),
         of_phase: None,
     },
-    Row {
+    TermRow {
         term: Term::CollectiveCost,
         name: "o_col_s",
         symbol: "O_COL",
@@ -214,7 +214,7 @@ impl Term {
         TABLE.iter().filter(|row| row.of_phase.is_some()).map(|row| row.term)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static TermRow {
         &TABLE[self as usize]
     }
 

@@ -23,7 +23,7 @@
 //! ([`estimate_threads`](crate::fit::estimate_threads)).
 //!
 //! ```
-//! use mmgp_model::models::threads::{Choice, Division, SoftwareThreads, ThreadTerms};
+//! use mmgp_model::models::threads::{SublistChoice, Division, SoftwareThreads, ThreadTerms};
 //! use mmgp_model::models::parameters::Estimate;
 //! use mmgp_model::models::time_model::TimeModel;
 //! use mmgp_model::Mapping;
@@ -35,7 +35,7 @@
 //!     ..ThreadTerms::nothing(&[1, 8])
 //! };
 //! let time = |buffers| {
-//!     let choice = Choice { sublists: 48, buffers };
+//!     let choice = SublistChoice { sublists: 48, buffers };
 //!     let model = SoftwareThreads::new(terms.clone(), 1_000_000, Division::Even, choice);
 //!     model.time(Mapping::of(1, 8)).0
 //! };
@@ -52,15 +52,14 @@ use crate::models::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-pub use terms::Formula;
-pub use terms::{OverP, ThreadTerms};
+pub use terms::{OverP, ThreadFormula, ThreadTerms};
 
 /// Name of the model.
 pub const NAME: &str = "threads";
 
 /// What there is to choose beside the number of accelerators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Choice {
+pub struct SublistChoice {
     /// Sublists of all accelerators together.
     pub sublists: u32,
     /// Lists of requests of each accelerator that are under way at once.
@@ -92,7 +91,7 @@ pub struct SoftwareThreads {
     terms: ThreadTerms,
     nodes: f64,
     division: Division,
-    choice: Choice,
+    choice: SublistChoice,
 }
 
 /// Relative step of the differences that gradients are taken from.
@@ -102,7 +101,7 @@ const LEAST_STEP: f64 = 1e-15;
 
 impl SoftwareThreads {
     /// Model for a list of so many nodes.
-    pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
+    pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: SublistChoice) -> Self {
         Self { terms, nodes: nodes.into(), division, choice }
     }
 
@@ -118,7 +117,7 @@ impl SoftwareThreads {
 
     /// The time of ranking all sublists, and how it is made up \[s\].
     fn ranking(&self, p: u32) -> Ranking {
-        let Choice { sublists, .. } = self.choice;
+        let SublistChoice { sublists, .. } = self.choice;
         let (s, active) = (f64::from(sublists), p.min(sublists));
         let threads = sublists.div_ceil(active);
         let length = self.nodes / s;
@@ -239,7 +238,7 @@ mod tests {
     }
 
     fn time(terms: ThreadTerms, division: Division, [p, sublists, buffers]: [u32; 3]) -> f64 {
-        let choice = Choice { sublists, buffers };
+        let choice = SublistChoice { sublists, buffers };
         SoftwareThreads::new(terms, NODES, division, choice).time(Mapping::of(1, p)).0
     }
 
@@ -288,7 +287,7 @@ mod tests {
         let mut all = terms(15e-9, 5e-9, 100e-9);
         all.sublist_s = Estimate::exact(1e-7);
         all.stream_s.set(8, Estimate::exact(2e-9));
-        let choice = Choice { sublists: 64, buffers: 4 };
+        let choice = SublistChoice { sublists: 64, buffers: 4 };
         let model = SoftwareThreads::new(all.clone(), NODES, Division::Random, choice);
         let at = Mapping::of(1, 8);
         for (place, slope) in model.gradient(at) {
@@ -306,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_parts_add_up_to_the_time() {
-        let choice = Choice { sublists: 64, buffers: 4 };
+        let choice = SublistChoice { sublists: 64, buffers: 4 };
         let all = terms(15e-9, 5e-9, 100e-9);
         let model = SoftwareThreads::new(all, NODES, Division::Random, choice);
         let at = Mapping::of(1, 3);

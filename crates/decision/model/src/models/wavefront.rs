@@ -23,7 +23,7 @@
 //! C  e(x+1, y)   -> n(x, y+1)      release_x + early_y
 //! ```
 //!
-//! Whoever comes back to where he was after k steps has made each move k times, so every rank takes the same
+//! A way back to where it began after k steps makes each move k times, so every rank takes the same
 //! period: a mean over the places that a cycle visits. The costliest cycle is A, D, C, B around the four
 //! ranks where the costliest links of both axes cross, not a rank with four costly links:
 //!
@@ -41,7 +41,7 @@
 //!
 //! ```
 //! use mmgp_model::models::parameters::Estimate;
-//! use mmgp_model::models::wavefront::{Choice, Flat, LinkTerms, Problem, Tiling, WavefrontTerms};
+//! use mmgp_model::models::wavefront::{Flat, GridChoice, LinkTerms, Problem, Tiling, WavefrontTerms};
 //!
 //! // 10 us a block whatever its size, 1 us a message wherever it goes.
 //! let mut terms = WavefrontTerms::nothing();
@@ -49,15 +49,11 @@
 //! terms.links = LinkTerms::symmetric(&Estimate::exact(1e-6)).everywhere();
 //! let problem = Problem { it: 40, jt: 30, kt: 50, angles: 6 };
 //! let tiling = Tiling { node: [4, 3], blade: [4, 3], cell: [4, 1] };
-//! let choice = Choice { px: 4, py: 3, planes: 10, angles: 3, tiling };
+//! let choice = GridChoice { px: 4, py: 3, planes: 10, angles: 3, tiling };
 //! // S = 80, F = 2 x 3 + 4 x 2.
 //! let time = Flat::new(terms, problem, vec![choice]).time_of(&choice).0;
 //! assert!((time - (94.0 * 10e-6 + 338.0 * 1e-6)).abs() < 1e-12);
 //! ```
-//!
-//! What there is to choose.
-//!
-//! The terms of the models.
 
 mod flat;
 mod period;
@@ -65,8 +61,7 @@ mod period;
 use super::parameters::Estimate;
 use mmgp_base::Mapping;
 
-pub use flat::Flat;
-pub use flat::{Inner, Transfer, TwoLevel};
+pub use flat::{Flat, Inner, Transfer, TwoLevel};
 
 /// What is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +105,7 @@ fn cut([x, y]: [u32; 2], parts: u32) -> Option<[u32; 2]> {
 
 /// How a problem is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Choice {
+pub struct GridChoice {
     /// Ranks along x.
     pub px: u32,
     /// Ranks along y.
@@ -123,7 +118,7 @@ pub struct Choice {
     pub tiling: Tiling,
 }
 
-impl Choice {
+impl GridChoice {
     /// Nodes, and ranks of each: (m, p).
     pub fn mapping(&self) -> Option<Mapping> {
         let [x, y] = self.tiling.node;
@@ -144,7 +139,7 @@ impl Choice {
 /// Choices for a mapping: m nodes whose tiles of p ranks cover a grid exactly, with at least a cell for
 /// each rank, and every number of plane blocks and angle blocks; of planes that give equally many blocks
 /// the fewest. A node's ranks are cut into those of so many blades, and these into so many Cells.
-pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -> Vec<Choice> {
+pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -> Vec<GridChoice> {
     let divisors = |number: u32| (1..=number).filter(move |it| number.is_multiple_of(*it));
     let mut planes: Vec<u32> = (1..=problem.kt).map(|blocks| problem.kt.div_ceil(blocks)).collect();
     planes.dedup();
@@ -157,7 +152,7 @@ pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -
                 continue;
             }
             for angles in divisors(problem.angles) {
-                let choice = |&planes: &u32| Choice { px, py, planes, angles, tiling };
+                let choice = |&planes: &u32| GridChoice { px, py, planes, angles, tiling };
                 found.extend(planes.iter().map(choice));
             }
         }
@@ -167,14 +162,14 @@ pub fn choices(problem: &Problem, mapping: Mapping, [blades, cells]: [u32; 2]) -
 
 /// A time by the size of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct MessageLine {
     /// Time of a message without data \[s\].
     pub latency_s: Estimate,
     /// Time of each byte, one over the rate \[s\].
     pub byte_s: Estimate,
 }
 
-impl Line {
+impl MessageLine {
     /// No time.
     pub fn nothing() -> Self {
         Self { latency_s: Estimate::exact(0.0), byte_s: Estimate::exact(0.0) }
@@ -194,24 +189,28 @@ impl Line {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTerms {
     /// Time from the sender's readiness to the receiver's completion, where the receiver waits.
-    pub early: Line,
+    pub early: MessageLine,
     /// Time from the receiver's posting to its completion, where the message waits.
-    pub late: Line,
+    pub late: MessageLine,
     /// Time from the receiver's completion until the sender goes on.
-    pub release: Line,
+    pub release: MessageLine,
 }
 
 impl LinkTerms {
     /// No time.
     pub fn nothing() -> Self {
-        Self { early: Line::nothing(), late: Line::nothing(), release: Line::nothing() }
+        Self {
+            early: MessageLine::nothing(),
+            late: MessageLine::nothing(),
+            release: MessageLine::nothing(),
+        }
     }
 
     /// The cost c of a message of any size, from the later of both, at which both go on. `early` and `late`
     /// count as two terms.
     pub fn symmetric(cost: &Estimate) -> Self {
-        let line = Line { latency_s: cost.clone(), ..Line::nothing() };
-        Self { early: line.clone(), late: line, release: Line::nothing() }
+        let line = MessageLine { latency_s: cost.clone(), ..MessageLine::nothing() };
+        Self { early: line.clone(), late: line, release: MessageLine::nothing() }
     }
 
     /// The same on all links.
@@ -219,11 +218,11 @@ impl LinkTerms {
         Links([self.clone(), self.clone(), self.clone(), self])
     }
 
-    fn lines(&self) -> [&Line; 3] {
+    fn lines(&self) -> [&MessageLine; 3] {
         [&self.early, &self.late, &self.release]
     }
 
-    fn lines_mut(&mut self) -> [&mut Line; 3] {
+    fn lines_mut(&mut self) -> [&mut MessageLine; 3] {
         [&mut self.early, &mut self.late, &mut self.release]
     }
 }
@@ -296,7 +295,7 @@ impl WavefrontTerms {
     }
 
     /// Changes the terms of a link.
-    pub(crate) fn set_line(&mut self, link: usize, way: usize, line: Line) {
+    pub(crate) fn set_line(&mut self, link: usize, way: usize, line: MessageLine) {
         *self.links.0[link].lines_mut()[way] = line;
     }
 
@@ -304,7 +303,7 @@ impl WavefrontTerms {
     #[cfg(test)]
     fn move_by(&mut self, place: usize, step: f64) {
         let lines = self.links.0.iter_mut().flat_map(LinkTerms::lines_mut);
-        let links = lines.flat_map(Line::values_mut);
+        let links = lines.flat_map(MessageLine::values_mut);
         let blocks = [&mut self.block_s, &mut self.line_s, &mut self.cell_s];
         if let Some(term) = blocks.into_iter().chain(links).nth(place) {
             term.value += step;
@@ -335,7 +334,7 @@ mod tests {
 
     /// Every term something else.
     fn different() -> WavefrontTerms {
-        let line = |us: f64, ns: f64| Line {
+        let line = |us: f64, ns: f64| MessageLine {
             latency_s: Estimate::exact(us * 1e-6),
             byte_s: Estimate::exact(ns * 1e-9),
         };
@@ -354,9 +353,9 @@ mod tests {
 
     const PROBLEM: Problem = Problem { it: 90, jt: 70, kt: 50, angles: 6 };
 
-    fn one_rank_a_node([px, py]: [u32; 2]) -> Choice {
+    fn one_rank_a_node([px, py]: [u32; 2]) -> GridChoice {
         let tiling = Tiling { node: [1, 1], blade: [1, 1], cell: [1, 1] };
-        Choice { px, py, planes: 10, angles: 3, tiling }
+        GridChoice { px, py, planes: 10, angles: 3, tiling }
     }
 
     fn check(found: f64, expected: f64) {
@@ -384,12 +383,15 @@ mod tests {
     fn a_row_of_two_by_hand() {
         // Two ranks, early 3, late 1, release 2 and blocks of 10 us: 15 a step, as a sender that is never waited for
         // goes on 5 after its block; two sweeps of 4 steps, each with a message on its way: 2 (3 x 15 + 10 + 13).
-        let line = |us: f64| Line { latency_s: Estimate::exact(us * 1e-6), ..Line::nothing() };
+        let line = |us: f64| MessageLine {
+            latency_s: Estimate::exact(us * 1e-6),
+            ..MessageLine::nothing()
+        };
         let links =
             LinkTerms { early: line(3.0), late: line(1.0), release: line(2.0) }.everywhere();
         let terms =
             WavefrontTerms { block_s: Estimate::exact(10e-6), links, ..WavefrontTerms::nothing() };
-        let choice = Choice { planes: 50, angles: 6, ..one_rank_a_node([2, 1]) };
+        let choice = GridChoice { planes: 50, angles: 6, ..one_rank_a_node([2, 1]) };
         check(Flat::new(terms, PROBLEM, vec![choice]).time_of(&choice).0, 136e-6);
     }
 
@@ -461,7 +463,7 @@ mod tests {
     }
 
     fn inner() -> Inner {
-        let line = |us: f64, ns: f64| Line {
+        let line = |us: f64, ns: f64| MessageLine {
             latency_s: Estimate::exact(us * 1e-6),
             byte_s: Estimate::exact(ns * 1e-9),
         };
@@ -475,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_node_pays_its_inner_fill_in_every_block() {
-        let choice = Choice { px: 3, py: 2, ..one_rank_a_node([3, 2]) };
+        let choice = GridChoice { px: 3, py: 2, ..one_rank_a_node([3, 2]) };
         let model = TwoLevel::new(&equal(), inner(), (PROBLEM, choice));
         // 3 + 7 + 5 inner blocks of 30 x 35 cells, 10 planes, 3 angles over 4 x 8 x 5; faces of 8 (30 + 35) 10 x 3
         // bytes.
@@ -494,7 +496,7 @@ mod tests {
             let (mut terms, mut inner) = (different(), inner());
             if let Some(place) = place.checked_sub(terms.named().len()) {
                 let Inner { block, transfer: Transfer { to, back }, .. } = &mut inner;
-                let lines = [block, to, back].map(Line::values_mut);
+                let lines = [block, to, back].map(MessageLine::values_mut);
                 lines.into_iter().flatten().nth(place).expect("a value").value += step;
             } else {
                 terms.move_by(place, step);

@@ -14,7 +14,7 @@ pub(crate) fn kernel(one: Mapping, other: Mapping, length: f64) -> f64 {
 
 /// Normal quantities, given observations of some that are correlated with them.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub(crate) struct GaussianUpdate {
     factor: Cholesky<f64, Dyn>,
     /// The inverse of the observations' covariance times what the mean misses them by.
     pull: DVector<f64>,
@@ -22,7 +22,7 @@ pub(crate) struct Given {
     pub log_density: f64,
 }
 
-impl Given {
+impl GaussianUpdate {
     /// Observations with this covariance, noise included, that the mean misses by so much; `None` where it
     /// is no covariance.
     pub fn observed(covariance: DMatrix<f64>, missed: &DVector<f64>) -> Option<Self> {
@@ -87,7 +87,8 @@ mod tests {
     fn two_observations_by_hand() {
         // [[4, 2], [2, 5]] has the inverse [[5, -2], [-2, 4]]/16.
         let covariance = DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 5.0]);
-        let given = Given::observed(covariance, &DVector::from_column_slice(&[1.0, 2.0])).unwrap();
+        let given =
+            GaussianUpdate::observed(covariance, &DVector::from_column_slice(&[1.0, 2.0])).unwrap();
         approx::assert_relative_eq!(given.pull()[0], 1.0 / 16.0, max_relative = 1e-12);
         approx::assert_relative_eq!(given.pull()[1], 6.0 / 16.0, max_relative = 1e-12);
         let density = -0.5 * 13.0 / 16.0 - 4.0_f64.ln() - std::f64::consts::TAU.ln();
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn without_observations_nothing_is_taken_away() {
-        let given = Given::nothing();
+        let given = GaussianUpdate::nothing();
         assert_eq!(given.whitened(DMatrix::zeros(0, 3)).norm_squared(), 0.0);
         assert_eq!((given.log_density, given.pull().len()), (0.0, 0));
     }

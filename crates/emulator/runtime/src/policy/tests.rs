@@ -1,7 +1,6 @@
 mod waits;
 
-use crate::policies::{policies, policy_named};
-use crate::{Edtlp, Linux};
+use crate::{policies, policy_named};
 use mmgp_base::error::{Error, Result};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,7 +5,7 @@ use mmgp_base::units::Bytes;
 use mmgp_base::{Error, Mapping, Result};
 use mmgp_cluster::Shape;
 use mmgp_machine::Machine;
-use mmgp_model::models::wavefront::{Choice, Problem, choices};
+use mmgp_model::models::wavefront::{GridChoice, Problem, choices};
 use mmgp_sweep::{Fields, Input};
 
 use crate::measure::messages;
@@ -30,7 +30,7 @@ const CELLS_OF_RANK: [u32; 3] = [4, 4, 80];
 /// The choices of ranks and blocks for a problem on a machine.
 pub struct Candidates {
     pub fields: Fields,
-    pub choices: Vec<(Problem, Choice)>,
+    pub choices: Vec<(Problem, GridChoice)>,
     shape: Shape,
 }
 
@@ -117,13 +117,13 @@ impl Candidates {
     }
 
     /// Sizes of the messages of a choice, along i and along j.
-    pub fn faces(&self, problem: &Problem, choice: &Choice) -> [Bytes; 2] {
+    pub fn faces(&self, problem: &Problem, choice: &GridChoice) -> [Bytes; 2] {
         block(self.shape, problem, choice).faces()
     }
 }
 
 /// The block of a choice: that of the largest tile.
-fn block(shape: Shape, problem: &Problem, choice: &Choice) -> BlockPlan {
+fn block(shape: Shape, problem: &Problem, choice: &GridChoice) -> BlockPlan {
     let Problem { it, jt, angles, .. } = *problem;
     BlockPlan {
         cells: [it.div_ceil(choice.px), jt.div_ceil(choice.py)],
@@ -158,13 +158,13 @@ fn mappings(shape: Shape) -> Vec<((u32, u32), [u32; 2])> {
 }
 
 /// Choices for so many nodes and ranks of each, with grids that are near to squares.
-fn of_mapping(problem: &Problem, (m, p): (u32, u32), parts: [u32; 2]) -> Vec<Choice> {
+fn of_mapping(problem: &Problem, (m, p): (u32, u32), parts: [u32; 2]) -> Vec<GridChoice> {
     let Ok(mapping) = Mapping::new(m, p) else { return Vec::new() };
-    let wanted = |choice: &Choice| {
+    let wanted = |choice: &GridChoice| {
         let blocks = problem.angles / choice.angles;
         PLANES.contains(&choice.planes) && ANGLE_BLOCKS.contains(&blocks)
     };
-    let mut all: Vec<Choice> =
+    let mut all: Vec<GridChoice> =
         choices(problem, mapping, parts).into_iter().filter(wanted).collect();
     let mut grids: Vec<([u32; 2], [u32; 2])> =
         all.iter().map(|choice| ([choice.px, choice.py], choice.tiling.node)).collect();

@@ -7,7 +7,7 @@ use mmgp_base::Result;
 use mmgp_base::table::records::{BlockRun, MessageRun};
 use mmgp_base::units::Bytes;
 use mmgp_model::fit::estimate_wavefront;
-use mmgp_model::models::wavefront::{Choice, Problem, WavefrontTerms};
+use mmgp_model::models::wavefront::{GridChoice, Problem, WavefrontTerms};
 use serde::Serialize;
 
 use super::candidates::Candidates;
@@ -25,7 +25,7 @@ pub struct Scope {
 
 impl Scope {
     /// The scope of a choice.
-    pub fn of(candidates: &Candidates, problem: &Problem, choice: &Choice) -> Self {
+    pub fn of(candidates: &Candidates, problem: &Problem, choice: &GridChoice) -> Self {
         Self { angles: choice.angles, faces: candidates.faces(problem, choice) }
     }
 }

@@ -1,6 +1,5 @@
-//! Conditions on a mapping as people write them: `m*p <= cores && p <= 8`.
-//!
-//! The p that go with one m.
+//! Conditions on a mapping as people write them, `m*p <= cores && p <= 8`, and the p that
+//! go with one m.
 
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};

@@ -6,8 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
 use crate::models::published;
-use crate::models::sensitivity::Correlation;
-use crate::models::sensitivity::Entry;
+use crate::models::sensitivity::{Correlation, Entry};
 use crate::toy::{self, estimate};
 
 /// Two tables, some of whose entries are certain, and collectives of their own count.
@@ -325,7 +324,7 @@ fn before_any_run_an_error_is_the_largest_of_the_configurations_that_are_to_be_j
         let mapping = Mapping::of(m, p);
         parameters.propagated(&parameters.gradient(mapping)).value / parameters.time(mapping).0
     };
-    let mut seen = Seen::new(BEFOREHAND.noise);
+    let mut seen = SeenRuns::new(BEFOREHAND.noise);
     assert_eq!(online.judged(&seen).before, BEFOREHAND.noise);
     let mut largest = BEFOREHAND.noise;
     for (m, p) in [(1, 16), (4, 4), (16, 1)] {
@@ -410,8 +409,8 @@ fn values_of_which_no_error_is_known_have_the_stated_one_but_for_what_is_exact_b
 }
 
 /// What is seen of runs, each at (1, p) with this logarithm of its time.
-fn seen(runs: &[(u32, f64)]) -> Seen {
-    let mut seen = Seen::new(BEFOREHAND.noise);
+fn seen(runs: &[(u32, f64)]) -> SeenRuns {
+    let mut seen = SeenRuns::new(BEFOREHAND.noise);
     for &(p, log_time) in runs {
         seen.add(1, p, log_time.exp());
     }

@@ -1,6 +1,5 @@
-//! The totals that equation 11 is linear in, and their coefficients.
-//!
-//! The runs of each configuration, in a form that does not depend on their order.
+//! The totals that equation 11 is linear in, with their coefficients, and the runs of each configuration in
+//! a form that does not depend on their order.
 
 use crate::models::Parameters;
 use crate::models::parameters::OverM;
@@ -54,7 +53,7 @@ impl Coefficients {
 
 /// What one m makes of the totals.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct CoefficientRow {
     /// Coefficients of T_HPU; of uncertain alphas and costs of collectives, with their index.
     hpu: f64,
     entries: [(usize, f64); 4],
@@ -67,7 +66,7 @@ pub struct Line {
     fixed: f64,
 }
 
-impl Line {
+impl CoefficientRow {
     /// What no total carries \[s\].
     pub fn fixed(&self) -> f64 {
         self.fixed
@@ -184,7 +183,7 @@ impl<'a> Totals<'a> {
 
     /// What each m from 1 to `last_m` makes of the totals: the derivatives of equation 11 where
     /// T_HPU and all counts are 1 and what has a total of its own is 0.
-    pub fn lines(&self, last_m: u32) -> Vec<Line> {
+    pub fn lines(&self, last_m: u32) -> Vec<CoefficientRow> {
         let mut unit = self.parameters.clone();
         let collectives = self.value(self.collectives());
         unit.terms.t_hpu_s.value = 1.0;
@@ -201,8 +200,8 @@ impl<'a> Totals<'a> {
         (1..=last_m).map(|m| self.line(&unit, m, collectives)).collect()
     }
 
-    fn line(&self, unit: &Parameters, m: u32, collectives: f64) -> Line {
-        let mut line = Line {
+    fn line(&self, unit: &Parameters, m: u32, collectives: f64) -> CoefficientRow {
+        let mut line = CoefficientRow {
             hpu: 0.0,
             entries: [(0, 0.0); 4],
             entry_count: 0,
@@ -267,18 +266,18 @@ fn is_exact_by_nature(alpha: &OverM, entry: Entry) -> bool {
 
 /// The runs of one configuration, by the logarithm of their time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Configuration {
+pub(super) struct TimedConfiguration {
     pub m: u32,
     pub p: u32,
     /// Bins of the times, increasing.
-    bins: Vec<Bin>,
+    bins: Vec<TimeBin>,
     /// Runs in all bins.
     pub count: f64,
 }
 
 /// Runs whose times differ by a small part of their noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Bin {
+struct TimeBin {
     index: i64,
     count: f64,
     /// Sum of the times \[s\].
@@ -287,7 +286,7 @@ struct Bin {
 
 /// What counts of the runs of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Summary {
+pub(super) struct TimeSummary {
     /// How many runs they are worth.
     pub weight: f64,
     /// Their weighted mean \[s\].
@@ -296,8 +295,8 @@ pub(super) struct Summary {
 
 /// Configurations that were run, in increasing order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen {
-    pub configurations: Vec<Configuration>,
+pub(super) struct SeenRuns {
+    pub configurations: Vec<TimedConfiguration>,
     /// Width of a bin, in the logarithm of the time.
     width: f64,
 }
@@ -312,7 +311,7 @@ const USUAL: f64 = 3.0;
 /// The standard deviation of a normal distribution whose median absolute deviation is 1.
 pub(super) const OF_MEDIAN: f64 = 1.4826;
 
-impl Seen {
+impl SeenRuns {
     pub fn new(noise: f64) -> Self {
         Self { configurations: Vec::new(), width: noise / BINS }
     }
@@ -322,7 +321,7 @@ impl Seen {
         let place = self.configurations.binary_search_by_key(&(m, p), |each| (each.m, each.p));
         let place = place.unwrap_or_else(|place| {
             let bins = Vec::with_capacity(32);
-            self.configurations.insert(place, Configuration { m, p, bins, count: 0.0 });
+            self.configurations.insert(place, TimedConfiguration { m, p, bins, count: 0.0 });
             place
         });
         let configuration = &mut self.configurations[place];
@@ -334,29 +333,29 @@ impl Seen {
                 configuration.bins[bin].sum += time_s;
             }
             Err(bin) => {
-                configuration.bins.insert(bin, Bin { index, count: 1.0, sum: time_s });
+                configuration.bins.insert(bin, TimeBin { index, count: 1.0, sum: time_s });
             }
         }
         configuration.count += 1.0;
     }
 }
 
-impl Bin {
+impl TimeBin {
     fn log_time(&self) -> f64 {
         (self.sum / self.count).ln()
     }
 }
 
-impl Configuration {
+impl TimedConfiguration {
     /// The logarithm of the median time: of an even number of runs, the mean of the middle two.
     pub fn centre(&self) -> f64 {
         let at = |rank: f64| {
             let mut before = 0.0;
-            let is_there = |bin: &&Bin| {
+            let is_there = |bin: &&TimeBin| {
                 before += bin.count;
                 before > rank
             };
-            self.bins.iter().find(is_there).map_or(0.0, Bin::log_time)
+            self.bins.iter().find(is_there).map_or(0.0, TimeBin::log_time)
         };
         let last = self.count - 1.0;
         0.5 * (at((last / 2.0).floor()) + at((last / 2.0).ceil()))
@@ -371,7 +370,7 @@ impl Configuration {
 
     /// The runs, each by its distance from `centre` in units of `deviation`: the farther from what is
     /// usual, the less.
-    pub fn summary(&self, centre: f64, deviation: f64) -> Summary {
+    pub fn summary(&self, centre: f64, deviation: f64) -> TimeSummary {
         let (mut weight, mut sum) = (0.0, 0.0);
         for bin in &self.bins {
             let beyond = ((bin.log_time() - centre).abs() / deviation / USUAL - 1.0).max(0.0);
@@ -379,7 +378,7 @@ impl Configuration {
             weight += each * bin.count;
             sum += each * bin.sum;
         }
-        Summary { weight, mean_s: if weight > 0.0 { sum / weight } else { 0.0 } }
+        TimeSummary { weight, mean_s: if weight > 0.0 { sum / weight } else { 0.0 } }
     }
 }
 
@@ -388,8 +387,8 @@ mod tests {
     use super::*;
 
     /// Runs of one configuration.
-    fn configuration(times: &[f64]) -> Configuration {
-        let mut seen = Seen::new(0.02);
+    fn configuration(times: &[f64]) -> TimedConfiguration {
+        let mut seen = SeenRuns::new(0.02);
         for &time in times {
             seen.add(2, 3, time);
         }
@@ -432,6 +431,6 @@ mod tests {
         let sum = 6.0 + weight * times[3];
         approx::assert_relative_eq!(found.mean_s, sum / (3.0 + weight), max_relative = 1e-9);
         let none = configuration(&times).summary(1e3, 0.1);
-        assert_eq!(none, Summary { weight: 0.0, mean_s: 0.0 });
+        assert_eq!(none, TimeSummary { weight: 0.0, mean_s: 0.0 });
     }
 }

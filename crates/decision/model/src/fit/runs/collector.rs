@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::steadiness::Steadiness;
-use super::steadiness::{Left, Usual};
-use super::{Bin, Moments, Times, ln_1p};
-use super::{Cell, Runs, WarmUp};
+use super::steadiness::{Left, Steadiness, Usual};
+use super::{Bin, Cell, Moments, Runs, Times, WarmUp, ln_1p};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
 use mmgp_intake::Entry;
@@ -170,7 +168,7 @@ pub(super) struct Sums {
     /// The times as logarithms of their ratios to that, and how many have none.
     times: Times,
     nothings: u64,
-    repetitions: Repetitions,
+    repetitions: RepetitionNumbers,
 }
 
 /// Moments of the runs of one configuration without its first repetition.
@@ -204,7 +202,7 @@ impl Sums {
             unit_s: 0.0,
             times: Times::Few(Vec::new()),
             nothings: 0,
-            repetitions: Repetitions::default(),
+            repetitions: RepetitionNumbers::default(),
         }
     }
 
@@ -303,7 +301,7 @@ impl Sums {
 
 /// The repetitions that a configuration has, exactly: usually 1, 2, 3..., but any are allowed.
 #[derive(Default)]
-struct Repetitions {
+struct RepetitionNumbers {
     /// Bits, one for each number from zero on.
     dense: Vec<u64>,
     /// Numbers that lay far beyond the dense ones when they came.
@@ -311,7 +309,7 @@ struct Repetitions {
     count: usize,
 }
 
-impl Repetitions {
+impl RepetitionNumbers {
     /// Adds a number; answers whether it is new.
     #[inline]
     fn insert(&mut self, repetition: u32) -> bool {
@@ -336,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_repetition_is_seen_again_wherever_it_lies() {
-        let mut repetitions = Repetitions::default();
+        let mut repetitions = RepetitionNumbers::default();
         let mut seen = BTreeSet::new();
         // Far numbers first, then a dense range that grows over them, then all again.
         let far = [5000, u32::MAX, 0, 100_000, 63, 64];
@@ -382,11 +380,11 @@ mod tests {
 
     #[test]
     fn repetitions_in_order_take_a_bit_each_and_far_ones_no_more_than_their_number() {
-        let mut in_order = Repetitions::default();
+        let mut in_order = RepetitionNumbers::default();
         assert!((1..6000).all(|number| in_order.insert(number)));
         // 6000 bits are 94 words of 64, of which a power of two is held.
         assert_eq!((in_order.dense.len(), in_order.sparse.len()), (128, 0));
-        let mut far = Repetitions::default();
+        let mut far = RepetitionNumbers::default();
         assert!((0..1000).all(|number| far.insert(640 * number)));
         assert!(far.dense.len() <= 2 * 1016, "{}", far.dense.len());
         assert!((0..1000).all(|number| !far.insert(640 * number)));

@@ -1,9 +1,8 @@
-//! Whether the machine was in a steady state: warm-up and drift, over all configurations.
-//!
-//! Repetitions that say nothing of their configuration: a time of three times the others'.
+//! Whether the machine was in a steady state: warm-up and drift, over all configurations; and which
+//! repetitions are wild.
 //!
 //! How far repetitions usually lie from the median of their configuration is known from all of them
-//! together. Of three or more, those much farther are left out; of two that disagree nobody knows which
+//! together. Of three or more, those much farther are left out; of two that disagree nothing tells which
 //! is wrong, but interference only lengthens: the shorter counts, and for little.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -23,14 +22,14 @@ const ENOUGH_CELLS: f64 = 8.0;
 
 /// A mean of one number for each configuration, with its weight.
 #[derive(Default)]
-struct Pooled {
+struct PooledScatter {
     cells: f64,
     weights: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Pooled {
+impl PooledScatter {
     fn add(&mut self, value: f64, weight: f64) {
         self.cells += 1.0;
         self.weights += weight;
@@ -66,9 +65,9 @@ impl Pooled {
 #[derive(Default)]
 pub(super) struct Steadiness {
     /// The first repetition against the mean of the others.
-    warm_up: Pooled,
+    warm_up: PooledScatter,
     /// Change with each further repetition.
-    drift: Pooled,
+    drift: PooledScatter,
     /// Squared deviations of the later runs, and their degrees of freedom.
     squares: f64,
     degrees_of_freedom: f64,
@@ -218,8 +217,7 @@ impl Usual {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Runs;
-    use super::super::Times;
+    use super::super::{Runs, Times};
     use super::*;
     use mmgp_base::table::records::Run;
     use rand::SeedableRng;
@@ -313,8 +311,8 @@ mod tests {
     }
 
     /// Nine configurations of weight 2, half of them `spread` above 4, half below, one at 4.
-    fn pooled(spread: f64) -> Pooled {
-        let mut pooled = Pooled::default();
+    fn pooled(spread: f64) -> PooledScatter {
+        let mut pooled = PooledScatter::default();
         for sign in [1.0, -1.0].repeat(4).into_iter().chain([0.0]) {
             pooled.add(4.0 + spread * sign, 2.0);
         }

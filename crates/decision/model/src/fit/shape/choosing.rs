@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 
 use super::formula::Formula;
-use super::points::{Points, Scale, Spread};
-use super::{Choice, Reason, Selection, Shape, Trial};
+use super::points::{PointScale, Points, Spread};
+use super::{Reason, Selection, Shape, ShapeChoice, Trial};
 use crate::models::parameters::Estimate;
 use crate::models::sensitivity::StandardError;
 use crate::statistics::Mean;
@@ -21,7 +21,7 @@ pub(crate) struct Question<'a> {
 }
 
 /// A shape with its errors when one point is left out.
-pub(crate) struct Candidate {
+pub(crate) struct ShapeCandidate {
     pub shape: Shape,
     /// `None` of a table.
     pub formula: Option<Formula>,
@@ -45,14 +45,19 @@ const NEGLIGIBLE: f64 = 1e-9;
 ///
 /// The simplest shape is taken whose mean square is above the least by no more than chance
 /// explains.
-pub(crate) fn choose(points: &Points, question: &Question<'_>) -> Result<(Candidate, Choice)> {
-    let mut candidates: Vec<Candidate> =
-        shapes(points.scale).iter().filter_map(|&shape| Candidate::new(shape, points)).collect();
+pub(crate) fn choose(
+    points: &Points,
+    question: &Question<'_>,
+) -> Result<(ShapeCandidate, ShapeChoice)> {
+    let mut candidates: Vec<ShapeCandidate> = shapes(points.scale)
+        .iter()
+        .filter_map(|&shape| ShapeCandidate::new(shape, points))
+        .collect();
     let (chosen, reason) = match question.selection {
         Selection::Fixed(shape) => (fixed(shape, &candidates, points, question)?, Reason::Asked),
         Selection::CrossValidated => compared(&candidates, points, question.last_m),
     };
-    let choice = Choice {
+    let choice = ShapeChoice {
         term: question.term.clone(),
         tried: candidates.iter().map(|each| each.trial(points, question.file)).collect(),
         chosen: candidates[chosen].shape,
@@ -62,16 +67,16 @@ pub(crate) fn choose(points: &Points, question: &Question<'_>) -> Result<(Candid
 }
 
 /// The shapes of such a term, the simplest first.
-fn shapes(scale: Scale) -> &'static [Shape] {
+fn shapes(scale: PointScale) -> &'static [Shape] {
     match scale {
-        Scale::RelativeToOne => &[Shape::Constant, Shape::Linear, Shape::Curve, Shape::Table],
-        Scale::Absolute => &[Shape::Constant, Shape::Linear, Shape::Logarithmic, Shape::Table],
+        PointScale::RelativeToOne => &[Shape::Constant, Shape::Linear, Shape::Curve, Shape::Table],
+        PointScale::Absolute => &[Shape::Constant, Shape::Linear, Shape::Logarithmic, Shape::Table],
     }
 }
 
 fn fixed(
     shape: Shape,
-    candidates: &[Candidate],
+    candidates: &[ShapeCandidate],
     points: &Points,
     question: &Question<'_>,
 ) -> Result<usize> {
@@ -79,27 +84,31 @@ fn fixed(
     if !allowed.contains(&shape) {
         let names: Vec<&str> = allowed.iter().map(|shape| shape.name()).collect();
         return Err(Error::out_of_range(
-            if points.scale == Scale::Absolute { "shape of o_col_s" } else { "shape of alpha" },
+            if points.scale == PointScale::Absolute {
+                "shape of o_col_s"
+            } else {
+                "shape of alpha"
+            },
             shape.name(),
             names.join(", "),
         ));
     }
     candidates.iter().position(|candidate| candidate.shape == shape).ok_or_else(|| {
         let m: Vec<String> = points.m.iter().map(u32::to_string).collect();
-        Error::TooLittleData {
-            file: question.file.to_string(),
-            found: format!("{} at m = {}, which no {shape} fits", question.term, m.join(", ")),
-            advice: "measure more m, or let the shape be a table".into(),
-        }
+        Error::too_little_data(
+            question.file,
+            format!("{} at m = {}, which no {shape} fits", question.term, m.join(", ")),
+            "measure more m, or let the shape be a table",
+        )
     })
 }
 
-fn compared(candidates: &[Candidate], points: &Points, last_m: u32) -> (usize, Reason) {
+fn compared(candidates: &[ShapeCandidate], points: &Points, last_m: u32) -> (usize, Reason) {
     let table = candidates.len() - 1;
     let noise = noise(points, &candidates[table]);
     let known = points.above_one().filter(|&index| points.m[index] <= last_m).count() as f64;
     let measured = (known / f64::from(last_m.max(2) - 1)).min(1.0);
-    let squares = |candidate: &Candidate| -> Option<Vec<f64>> {
+    let squares = |candidate: &ShapeCandidate| -> Option<Vec<f64>> {
         let left_out = candidate.left_out.as_ref()?;
         let at = |(index, error): (usize, &f64)| match (&noise, candidate.shape) {
             (Some(noise), Shape::Table) => {
@@ -152,7 +161,7 @@ fn by_chance(squares: &[f64], least: &[f64], noise: Option<&[f64]>) -> f64 {
 /// The squared relative standard error of each point above m = 1, where it is known; that of the
 /// repetitions rather than of the kinds, because what a kind is off by at all m alike says nothing
 /// of the shape.
-fn noise(points: &Points, table: &Candidate) -> Option<Vec<f64>> {
+fn noise(points: &Points, table: &ShapeCandidate) -> Option<Vec<f64>> {
     let of = |spread: &Spread| -> Option<Vec<f64>> {
         points
             .above_one()
@@ -165,7 +174,7 @@ fn noise(points: &Points, table: &Candidate) -> Option<Vec<f64>> {
     of(&Spread::Repetitions).or_else(|| of(table.spread.as_ref()?))
 }
 
-impl Candidate {
+impl ShapeCandidate {
     /// `None` where the points cannot tell the parameters of the shape.
     fn new(shape: Shape, points: &Points) -> Option<Self> {
         let formula = match shape {
@@ -317,14 +326,14 @@ fn measured(value: f64, error: Option<StandardError>, file: &str) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::points::Part;
+    use super::super::points::ErrorSource;
     use super::*;
 
     const FILE: &str = "alpha.csv";
 
     /// Times of 2 s at each m, uncertain by 10 %, as four repetitions each show.
-    fn points(scale: Scale, m: &[u32]) -> Points {
-        let part = |index| Part {
+    fn points(scale: PointScale, m: &[u32]) -> Points {
+        let part = |index| ErrorSource {
             variance: Some(0.04),
             degrees_of_freedom: 16.0,
             loadings: vec![(index, 1.0)],
@@ -340,20 +349,20 @@ mod tests {
     }
 
     /// A shape that errs so where a point is left out.
-    fn candidate(shape: Shape, left_out: &[f64]) -> Candidate {
+    fn candidate(shape: Shape, left_out: &[f64]) -> ShapeCandidate {
         let rising = Points { values: vec![1.0, 1.5, 2.1, 2.5], ..times(&[1, 2, 3, 4]) };
         let formula = (shape != Shape::Table).then(|| Formula::fit(shape, &rising).unwrap());
-        Candidate { shape, formula, spread: None, left_out: Some(left_out.to_vec()) }
+        ShapeCandidate { shape, formula, spread: None, left_out: Some(left_out.to_vec()) }
     }
 
     fn times(m: &[u32]) -> Points {
-        points(Scale::RelativeToOne, m)
+        points(PointScale::RelativeToOne, m)
     }
 
     /// What is taken of such squares of errors where 2 of 10 m were measured.
     fn check(candidates: &[(Shape, f64)], expected: (usize, Reason)) {
         let of = |&(shape, square): &(Shape, f64)| candidate(shape, &[f64::sqrt(square); 2]);
-        let candidates: Vec<Candidate> = candidates.iter().map(of).collect();
+        let candidates: Vec<ShapeCandidate> = candidates.iter().map(of).collect();
         assert_eq!(compared(&candidates, &times(&[1, 2, 4]), 11), expected);
     }
 
@@ -390,14 +399,14 @@ mod tests {
     #[test]
     fn the_noise_is_that_of_the_repetitions_or_else_of_what_the_table_knows() {
         let repeated = times(&[1, 2, 4]);
-        let table = Candidate::new(Shape::Table, &repeated).unwrap();
+        let table = ShapeCandidate::new(Shape::Table, &repeated).unwrap();
         for square in noise(&repeated, &table).unwrap() {
             approx::assert_relative_eq!(square, 0.01, max_relative = 1e-12);
         }
         // Two kinds 0.3 above and below, over two of them: a standard error of 0.3.
         let kinds = [0.15, -0.15].map(|each| vec![None, Some(each), Some(each)]);
         let once = Points { parts: Vec::new(), kinds: kinds.to_vec(), ..repeated };
-        let table = Candidate::new(Shape::Table, &once).unwrap();
+        let table = ShapeCandidate::new(Shape::Table, &once).unwrap();
         for square in noise(&once, &table).unwrap() {
             approx::assert_relative_eq!(square, 0.0225, max_relative = 1e-12);
         }
@@ -412,7 +421,7 @@ mod tests {
     #[test]
     fn a_term_is_what_the_formula_says_or_the_table_holds() {
         let points = Points { values: vec![1.0, 3.0, 7.0], ..times(&[1, 2, 4]) };
-        let term = |shape, m| Candidate::new(shape, &points).unwrap().term(m, &points);
+        let term = |shape, m| ShapeCandidate::new(shape, &points).unwrap().term(m, &points);
         assert_eq!([1, 2, 4].map(|m| term(Shape::Table, m)), points.values[..]);
         // 1 + 2*(m - 1)
         approx::assert_relative_eq!(term(Shape::Linear, 6), 11.0, max_relative = 1e-9);
@@ -421,7 +430,7 @@ mod tests {
     #[test]
     fn a_table_is_interpolated_from_nothing_at_one_and_held_beyond_its_last_m() {
         let values = vec![3.0, 5.0, 6.0];
-        let table = Points { values, ..points(Scale::Absolute, &[4, 8, 10]) };
+        let table = Points { values, ..points(PointScale::Absolute, &[4, 8, 10]) };
         let found = [2, 5, 9, 20].map(|m| interpolated(&table, m));
         assert_eq!(found, [1.0, 3.5, 5.5, 6.0].map(Some));
     }
@@ -429,8 +438,8 @@ mod tests {
     #[test]
     fn nothing_errs_in_proportion_to_a_value_of_nothing() {
         let values = vec![1.0, 0.0, 1.0];
-        let points = Points { values, ..points(Scale::Absolute, &[2, 4, 8]) };
-        let table = Candidate::new(Shape::Table, &points).unwrap();
+        let points = Points { values, ..points(PointScale::Absolute, &[2, 4, 8]) };
+        let table = ShapeCandidate::new(Shape::Table, &points).unwrap();
         assert_eq!(table.trial(&points, FILE).error, None);
     }
 
@@ -446,7 +455,7 @@ mod tests {
     fn a_formula_misses_its_points_where_their_own_errors_do_not_explain_it() {
         // Each point has a variance of 0.04 with 16 degrees of freedom; a misfit of v adds 2^2*v/4. The two
         // differ by chance up to a ratio of 1 + 3*sqrt(2*(1/16 + 1/16)) = 2.5.
-        let repeated = points(Scale::Absolute, &[2, 4]);
+        let repeated = points(PointScale::Absolute, &[2, 4]);
         assert_eq!(is_missed(0.04 * 2.45, &repeated), Some(false));
         assert_eq!(is_missed(0.04 * 2.55, &repeated), Some(true));
         // Where nothing was repeated, the misfit is all that tells, unless it is rounding.

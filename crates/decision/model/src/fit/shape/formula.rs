@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Shape;
-use super::points::{Points, Scale};
+use super::points::{PointScale, Points};
 use crate::statistics::Design;
 
 /// A formula with its parameters.
@@ -18,7 +18,7 @@ use crate::statistics::Design;
 #[derive(Debug, Clone)]
 pub(crate) struct Formula {
     shape: Shape,
-    scale: Scale,
+    scale: PointScale,
     theta: DVector<f64>,
     /// The derivatives of theta with respect to the points.
     response: DMatrix<f64>,
@@ -173,8 +173,8 @@ impl Formula {
     /// The term at m, and its derivatives with respect to the points.
     pub fn term(&self, m: u32) -> (f64, Vec<f64>) {
         let (value, slopes) = match self.scale {
-            Scale::Absolute => (self.level(m), self.slopes(m)),
-            Scale::RelativeToOne => {
+            PointScale::Absolute => (self.level(m), self.slopes(m)),
+            PointScale::RelativeToOne => {
                 let height = self.level(1);
                 let value = self.level(m) / height;
                 let at_one = self.slopes(1);
@@ -189,7 +189,7 @@ impl Formula {
     /// points.
     pub fn parameters(&self) -> Vec<(&'static str, f64, Vec<f64>)> {
         let theta = &self.theta;
-        if self.scale == Scale::Absolute {
+        if self.scale == PointScale::Absolute {
             let row = |index: usize| self.response.row(index).iter().copied().collect();
             let names = ["a", "b"].into_iter().take(theta.len()).enumerate();
             return names.map(|(index, name)| (name, theta[index], row(index))).collect();
@@ -211,18 +211,18 @@ impl Formula {
 }
 
 /// What the linear parameters of the shape multiply at m.
-fn basis(shape: Shape, scale: Scale, exponent: f64, m: u32) -> Vec<f64> {
+fn basis(shape: Shape, scale: PointScale, exponent: f64, m: u32) -> Vec<f64> {
     let beyond_one = f64::from(m) - 1.0;
     match (scale, shape) {
-        (Scale::RelativeToOne, Shape::Constant) => {
+        (PointScale::RelativeToOne, Shape::Constant) => {
             let above_one = f64::from(u8::from(m > 1));
             vec![1.0 - above_one, above_one]
         }
-        (Scale::RelativeToOne, Shape::Curve) => vec![1.0, beyond_one.powf(exponent)],
-        (Scale::RelativeToOne, _) => vec![1.0, beyond_one],
-        (Scale::Absolute, Shape::Constant) => vec![1.0],
-        (Scale::Absolute, Shape::Logarithmic) => vec![1.0, f64::from(m).log2()],
-        (Scale::Absolute, _) => vec![1.0, f64::from(m)],
+        (PointScale::RelativeToOne, Shape::Curve) => vec![1.0, beyond_one.powf(exponent)],
+        (PointScale::RelativeToOne, _) => vec![1.0, beyond_one],
+        (PointScale::Absolute, Shape::Constant) => vec![1.0],
+        (PointScale::Absolute, Shape::Logarithmic) => vec![1.0, f64::from(m).log2()],
+        (PointScale::Absolute, _) => vec![1.0, f64::from(m)],
     }
 }
 
@@ -254,7 +254,7 @@ fn start(shape: Shape, exponent: f64, points: &Points) -> Option<DVector<f64>> {
 mod tests {
     use super::*;
 
-    fn points(scale: Scale, m: &[u32], truth: impl Fn(f64) -> f64) -> Points {
+    fn points(scale: PointScale, m: &[u32], truth: impl Fn(f64) -> f64) -> Points {
         Points {
             scale,
             m: m.to_vec(),
@@ -306,12 +306,12 @@ mod tests {
     #[test]
     fn points_that_follow_a_formula_give_it_back() {
         let m = [1, 2, 3, 5, 8, 16];
-        let ratio = |truth: fn(f64) -> f64| points(Scale::RelativeToOne, &m, truth);
+        let ratio = |truth: fn(f64) -> f64| points(PointScale::RelativeToOne, &m, truth);
         check(Shape::Constant, &ratio(|m| if m > 1.0 { 1.28 } else { 1.0 }), &[1.28]);
         check(Shape::Linear, &ratio(|m| 1.0 + 0.08 * (m - 1.0)), &[0.08]);
         check(Shape::Curve, &ratio(|m| 1.0 + 0.3 * (m - 1.0).powf(0.6)), &[0.3, 0.6]);
         check(Shape::Curve, &ratio(|m| 1.0 + 0.02 * (m - 1.0).powf(1.7)), &[0.02, 1.7]);
-        let time = |truth: fn(f64) -> f64| points(Scale::Absolute, &m[1..], truth);
+        let time = |truth: fn(f64) -> f64| points(PointScale::Absolute, &m[1..], truth);
         check(Shape::Constant, &time(|_| 3e-6), &[3e-6]);
         check(Shape::Linear, &time(|m| 2e-6 + 3e-6 * m), &[2e-6, 3e-6]);
         check(Shape::Logarithmic, &time(|m| 2e-6 + 5e-6 * m.log2()), &[2e-6, 5e-6]);
@@ -322,7 +322,7 @@ mod tests {
         // All ratios are 2 % too high, as if the time of one process had been measured too short:
         // 1.02*(1 + 0.08*(m - 1)) at five m and 1 at m = 1.
         let m = [1, 4, 8, 12, 16, 20];
-        let exact = points(Scale::RelativeToOne, &m, |m| {
+        let exact = points(PointScale::RelativeToOne, &m, |m| {
             if m > 1.0 { 1.02 * (1.0 + 0.08 * (m - 1.0)) } else { 1.0 }
         });
         let formula = Formula::fit(Shape::Linear, &exact).unwrap();
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn the_height_of_all_ratios_is_no_part_of_the_term() {
-        let twice = points(Scale::RelativeToOne, &[1, 4, 8, 16], |m| 2.0 + 0.16 * (m - 1.0));
+        let twice = points(PointScale::RelativeToOne, &[1, 4, 8, 16], |m| 2.0 + 0.16 * (m - 1.0));
         let (term, gradient) = Formula::fit(Shape::Linear, &twice).unwrap().term(16);
         approx::assert_relative_eq!(term, 2.2, max_relative = 1e-9);
         check_gradient(Shape::Linear, &twice, &gradient, |formula| formula.term(16).0);
@@ -344,14 +344,16 @@ mod tests {
         // A constant is the mean by the counts, 2: relative residuals of -0.1, 0, 0.1.
         let values = vec![1.8, 2.0, 2.2];
         let counts = vec![3.0, 1.0, 3.0];
-        let scattered = Points { values, counts, ..points(Scale::Absolute, &[2, 4, 8], |m| m) };
+        let scattered =
+            Points { values, counts, ..points(PointScale::Absolute, &[2, 4, 8], |m| m) };
         let formula = Formula::fit(Shape::Constant, &scattered).unwrap();
         approx::assert_relative_eq!(formula.level(4), 2.0, max_relative = 1e-9);
         // 2*3*0.1^2/(3 - 1)
         approx::assert_relative_eq!(formula.misfit.unwrap(), 0.03, max_relative = 1e-9);
         assert_eq!(formula.degrees_of_freedom, 2.0);
         // A line through two points leaves nothing over.
-        let line = Formula::fit(Shape::Linear, &points(Scale::Absolute, &[2, 4], |m| m)).unwrap();
+        let line =
+            Formula::fit(Shape::Linear, &points(PointScale::Absolute, &[2, 4], |m| m)).unwrap();
         assert_eq!((line.misfit, line.degrees_of_freedom), (None, 0.0));
     }
 
@@ -360,7 +362,7 @@ mod tests {
         let measured = Points {
             values: vec![4.0, 1.0],
             counts: vec![1.0, 3.0],
-            ..points(Scale::Absolute, &[2, 4], |m| m)
+            ..points(PointScale::Absolute, &[2, 4], |m| m)
         };
         let deviance = |level: f64| {
             let formula = Formula::fit(Shape::Constant, &measured).unwrap();
@@ -374,16 +376,16 @@ mod tests {
 
     #[test]
     fn what_the_points_cannot_tell_is_no_formula() {
-        let flat = points(Scale::RelativeToOne, &[1, 2, 4, 8], |_| 1.0);
+        let flat = points(PointScale::RelativeToOne, &[1, 2, 4, 8], |_| 1.0);
         assert!(Formula::fit(Shape::Curve, &flat).is_none());
-        let two = points(Scale::RelativeToOne, &[1, 4], |m| m);
+        let two = points(PointScale::RelativeToOne, &[1, 4], |m| m);
         assert!(Formula::fit(Shape::Curve, &two).is_none());
-        let one = points(Scale::Absolute, &[2], |m| m);
+        let one = points(PointScale::Absolute, &[2], |m| m);
         assert!(Formula::fit(Shape::Linear, &one).is_none());
         let next_to_one_another =
-            points(Scale::Absolute, &[1_000_000, 1_000_001], |m| m.cos() + 2.0);
+            points(PointScale::Absolute, &[1_000_000, 1_000_001], |m| m.cos() + 2.0);
         assert!(Formula::fit(Shape::Linear, &next_to_one_another).is_none());
-        let zero = points(Scale::Absolute, &[2, 4], |_| 0.0);
+        let zero = points(PointScale::Absolute, &[2, 4], |_| 0.0);
         assert!(Formula::fit(Shape::Constant, &zero).is_none());
     }
 }

@@ -6,7 +6,7 @@ use crate::models::sensitivity::StandardError;
 
 /// What a term is measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum PointScale {
     /// A ratio to the value at m = 1, which is the first point and is 1.
     RelativeToOne,
     /// A quantity of its own; no point is at m = 1.
@@ -16,13 +16,13 @@ pub(crate) enum Scale {
 /// Means at increasing m.
 #[derive(Debug, Clone)]
 pub(crate) struct Points {
-    pub scale: Scale,
+    pub scale: PointScale,
     pub m: Vec<u32>,
     pub values: Vec<f64>,
     /// Observations behind each value.
     pub counts: Vec<f64>,
     /// Independent errors from repetition to repetition.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ErrorSource>,
     /// Deviation of each kind of measurement that was averaged (sizes of a matrix, operations) at each
     /// value, over the number of kinds that have one there.
     pub kinds: Vec<Vec<Option<f64>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Points {
 
 /// An error that some of the points have in common.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct ErrorSource {
     /// Variance; `None` where nothing was repeated.
     pub variance: Option<f64>,
     /// Degrees of freedom of the variance.
@@ -73,7 +73,7 @@ impl Points {
 
     /// The indices of the points above m = 1.
     pub fn above_one(&self) -> std::ops::Range<usize> {
-        usize::from(self.scale == Scale::RelativeToOne)..self.m.len()
+        usize::from(self.scale == PointScale::RelativeToOne)..self.m.len()
     }
 
     /// The gradient of the point with that index.
@@ -144,8 +144,8 @@ impl Points {
     }
 
     /// Independent errors in proportion to the values.
-    fn misfit_parts(&self, variance: f64, degrees_of_freedom: f64) -> Vec<Part> {
-        let part = |index: usize| Part {
+    fn misfit_parts(&self, variance: f64, degrees_of_freedom: f64) -> Vec<ErrorSource> {
+        let part = |index: usize| ErrorSource {
             variance: Some(variance * self.values[index].powi(2) / self.counts[index]),
             degrees_of_freedom,
             loadings: vec![(index, 1.0)],
@@ -178,7 +178,7 @@ impl Points {
 
 /// The error of a sum of independent parts, its degrees of freedom after Welch (1947) and
 /// Satterthwaite (1946): `f = (sum of v)^2/(sum of v^2/f_v)`.
-fn of_parts(parts: &[Part], gradient: &[f64]) -> Option<StandardError> {
+fn of_parts(parts: &[ErrorSource], gradient: &[f64]) -> Option<StandardError> {
     let (mut variance, mut scarcity, mut all) = (0.0, 0.0, 0.0);
     for part in parts {
         let loading: f64 =
@@ -203,13 +203,13 @@ mod tests {
     use super::*;
 
     /// Two points, of which nothing but this is known.
-    fn points(parts: Vec<Part>, kinds: Vec<Vec<Option<f64>>>) -> Points {
+    fn points(parts: Vec<ErrorSource>, kinds: Vec<Vec<Option<f64>>>) -> Points {
         let (values, counts) = (vec![2.0, 3.0], vec![4.0, 1.0]);
-        Points { scale: Scale::Absolute, m: vec![2, 4], values, counts, parts, kinds }
+        Points { scale: PointScale::Absolute, m: vec![2, 4], values, counts, parts, kinds }
     }
 
-    fn part(variance: f64, degrees_of_freedom: f64, loadings: Vec<(usize, f64)>) -> Part {
-        Part { variance: Some(variance), degrees_of_freedom, loadings }
+    fn part(variance: f64, degrees_of_freedom: f64, loadings: Vec<(usize, f64)>) -> ErrorSource {
+        ErrorSource { variance: Some(variance), degrees_of_freedom, loadings }
     }
 
     /// The variance of a quantity with its degrees of freedom.

@@ -1,6 +1,4 @@
-//! Which numbers of what is believed are the entries of the parameters.
-//!
-//! Values that files and runs say differently.
+//! The entries of the parameters as numbers of what is believed, and those of which files and runs differ.
 
 use super::in_units;
 use crate::belief::{Form, Line, Number, Numbers, Regressor, Size, View, Work, grows};

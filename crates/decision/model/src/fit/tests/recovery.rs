@@ -2,15 +2,14 @@
 //!
 //! Every trial measures a known program as a user would, with noise on every row, and fits what
 //! was measured.
-//!
-//! Whether truths come back where nothing but the runs tells the shape of alpha.
+//! So it is where nothing but the runs tells the shape of alpha.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::shape::{Selection, Shape, TermChoices};
-use super::super::{Fitted, Inputs, Measured, Options, Runs, Settings, fit};
+use super::super::{FileRows, FitResult, Inputs, Options, Runs, Settings, fit};
 use super::trials::{TERMS, feasible, measured, truth};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table};
@@ -49,9 +48,9 @@ impl Noise {
     /// Every row `REPETITIONS` times, each with noise of its own.
     fn repeat<R: Clone>(
         &mut self,
-        file: Option<Measured<R>>,
+        file: Option<FileRows<R>>,
         change: impl Fn(&mut R, u32, &mut dyn FnMut() -> f64),
-    ) -> Option<Measured<R>> {
+    ) -> Option<FileRows<R>> {
         let file = file?;
         let mut rows = Vec::new();
         for row in &file.rows {
@@ -61,7 +60,7 @@ impl Noise {
                 rows.push(row);
             }
         }
-        Some(Measured { rows, ..file })
+        Some(FileRows { rows, ..file })
     }
 
     fn runs(&mut self, truth: &Parameters, configurations: &[(u32, u32)]) -> Runs {
@@ -109,11 +108,11 @@ fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u
     }
 }
 
-fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> Fitted {
+fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> FitResult {
     fit_with(inputs, decomposition, &Options::default())
 }
 
-fn fit_with(inputs: &Inputs, decomposition: Decomposition, options: &Options) -> Fitted {
+fn fit_with(inputs: &Inputs, decomposition: Decomposition, options: &Options) -> FitResult {
     let options = options.clone();
     fit(inputs, &Settings::new("trial", decomposition, 16).with(options)).unwrap()
 }

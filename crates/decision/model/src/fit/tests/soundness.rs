@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::refined::Traffic;
 use super::super::shape::{Selection, Shape, TermChoices};
-use super::super::{Counts, Fitted, Inputs, Measured, Options, Runs, Settings, fit};
+use super::super::{FileRows, FitResult, Inputs, Options, RefinedCounts, Runs, Settings, fit};
 use super::trials::measured;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
@@ -169,14 +169,14 @@ impl Random {
         }
     }
 
-    fn memory(&mut self) -> Measured<MemoryStream> {
+    fn memory(&mut self) -> FileRows<MemoryStream> {
         let row = |accelerators: u32| MemoryStream {
             accelerators,
             bytes: 1 << 20,
             repetition: 1,
             time_s: f64::from(accelerators.max(4)) * 1e-3,
         };
-        Measured { file: "memory.csv".into(), rows: (1..=8).map(row).collect() }
+        FileRows { file: "memory.csv".into(), rows: (1..=8).map(row).collect() }
     }
 
     fn prior(&mut self, truth: &Parameters) -> Parameters {
@@ -200,7 +200,7 @@ impl Random {
             false => Selection::CrossValidated,
         };
         let (alpha, collective) = (shape(), shape());
-        let counts = Counts {
+        let counts = RefinedCounts {
             iterations: self.happens(0.5).then_some(37),
             hardware_contexts: self.happens(0.5).then_some(2),
             traffic: self.happens(0.5).then_some(Traffic { bytes: 1e9, exposed_bytes: 1e3 }),
@@ -212,7 +212,7 @@ impl Random {
         }
     }
 
-    fn fit(&mut self) -> Result<Fitted> {
+    fn fit(&mut self) -> Result<FitResult> {
         let scale = match self.happens(0.05) {
             true => self.power(-300.0, 300.0),
             false => self.power(-7.0, 7.0),

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::runs::{Cell, Runs};
-use super::super::{Fitted, Inputs, Measured, Settings, fit};
+use super::super::{FileRows, FitResult, Inputs, Settings, fit};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp_base::Mapping;
@@ -111,12 +111,12 @@ pub fn measured(truth: &Parameters) -> Inputs {
     }
 }
 
-fn file<R>(name: &str, rows: Vec<R>) -> Measured<R> {
-    Measured { file: name.into(), rows }
+fn file<R>(name: &str, rows: Vec<R>) -> FileRows<R> {
+    FileRows { file: name.into(), rows }
 }
 
 /// Fits what is given of a program on 16 APUs.
-pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fitted> {
+pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<FitResult> {
     fit(inputs, &Settings::new("trial", decomposition, 16))
 }
 

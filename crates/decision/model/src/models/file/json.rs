@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::super::observations::{Before, Observations};
 use super::super::parameters::{Estimate, Parameters, Phase, Terms};
 use super::super::sensitivity::Correlation;
-use super::super::terms::{Term, Value};
+use super::super::terms::{Term, TermValue};
 use super::SCHEMAS;
 
 impl Serialize for Parameters {
@@ -94,7 +94,7 @@ const PROPERTIES: [(&str, Property); 7] = [
     ("combined_with", |it| json!(it.combined_with)),
 ];
 
-impl Serialize for Value<'_> {
+impl Serialize for TermValue<'_> {
     /// Writes one estimate, or a table by columns beside its m; a column of which nothing is known is left
     /// out.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -119,7 +119,7 @@ impl Serialize for Value<'_> {
 
 impl Serialize for Estimate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Value::from(self).serialize(serializer)
+        TermValue::from(self).serialize(serializer)
     }
 }
 

@@ -1,5 +1,4 @@
-use super::super::parameters::Phase;
-use super::super::parameters::{OverM, Table};
+use super::super::parameters::{OverM, Phase, Table};
 use super::super::published;
 use super::super::refined::Placement;
 use super::super::sensitivity::Entry;
@@ -432,7 +431,7 @@ fn degrees_of_freedom_are_read_by_their_old_name_too() {
 
 fn with_evidence() -> Parameters {
     let mut parameters = published("pbpi-qs20").unwrap();
-    let observed = |m, time_s| Observed {
+    let observed = |m, time_s| Observation {
         mapping: Mapping::of(m, 2),
         time: Seconds(time_s),
         repetitions: 3.0,

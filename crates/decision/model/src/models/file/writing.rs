@@ -1,11 +1,10 @@
 //! Parameters as the text of a file; floats are written with as many digits as give them back.
 
-use super::super::observations::{Before, Evidence, Observed};
+use super::super::observations::{Before, Evidence, Observation};
 use super::super::parameters::{Decomposition, Estimate, Parameters, Terms};
 use super::super::refined::Refinements;
-use super::super::sensitivity::Correlation;
-use super::super::sensitivity::Entry;
-use super::super::terms::{Per, Term, Value};
+use super::super::sensitivity::{Correlation, Entry};
+use super::super::terms::{Per, Term, TermValue};
 use super::SCHEMAS;
 use mmgp_base::quantity::Direction;
 
@@ -149,7 +148,7 @@ impl FileText {
 
     fn evidence(&mut self, evidence: &Evidence, parameters: &Parameters) {
         let runs = &evidence.observations;
-        let column = |of: &dyn Fn(&Observed) -> String| {
+        let column = |of: &dyn Fn(&Observation) -> String| {
             array(&runs.configurations.iter().map(of).collect::<Vec<_>>())
         };
         self.line("\n# What was timed: the mean of each configuration\n[runs]");
@@ -187,7 +186,7 @@ fn comment(term: Term, per: Per) -> String {
 /// A key and its value in TOML, where there is one.
 type KeyValue = (&'static str, Option<String>);
 
-fn written(value: Value<'_>) -> String {
+fn written(value: TermValue<'_>) -> String {
     let interpolation: KeyValue = ("interpolation", value.interpolation.name().map(quoted));
     let Some(m) = value.m else {
         return value.estimates.iter().map(properties).map(inline_table).collect();

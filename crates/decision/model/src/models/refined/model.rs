@@ -1,10 +1,8 @@
 //! The refined model as a [`TimeModel`]: the values of equation 11, then the refined terms that are
 //! measured and not counted.
 //!
-//! The host as a closed queueing network: m threads that compute on H hardware contexts, then wait
-//! for their APUs, then compute again.
-//!
-//! A thread *thinks* while it is off-loaded (APU time, signals, collectives) and asks for *service*
+//! The host is a closed queueing network: m threads compute on H hardware contexts, then wait for their
+//! APUs, then compute again. A thread *thinks* while it is off-loaded (APU time, signals, collectives) and asks for *service*
 //! from the host in between (its share of T_HPU, starting its APUs, the context switch). With n
 //! threads at the host, `k = min(n, H)` compute, each as slow as k busy contexts make it:
 //!

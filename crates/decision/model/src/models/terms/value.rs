@@ -5,7 +5,7 @@ use super::{Per, Term};
 
 /// What is known of a term: nothing, one number, or one for each m of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Value<'a> {
+pub struct TermValue<'a> {
     /// Numbers; none where an optional term is absent.
     pub estimates: &'a [Estimate],
     /// The m of each, where the term is a table over m.
@@ -14,7 +14,7 @@ pub struct Value<'a> {
     pub interpolation: Interpolation,
 }
 
-impl<'a> Value<'a> {
+impl<'a> TermValue<'a> {
     fn without_m(estimates: &'a [Estimate]) -> Self {
         Self { estimates, m: None, interpolation: Interpolation::Held }
     }
@@ -26,19 +26,19 @@ impl<'a> Value<'a> {
     }
 }
 
-impl<'a> From<&'a Estimate> for Value<'a> {
+impl<'a> From<&'a Estimate> for TermValue<'a> {
     fn from(estimate: &'a Estimate) -> Self {
         Self::without_m(std::slice::from_ref(estimate))
     }
 }
 
-impl<'a> From<&'a Option<Estimate>> for Value<'a> {
+impl<'a> From<&'a Option<Estimate>> for TermValue<'a> {
     fn from(estimate: &'a Option<Estimate>) -> Self {
         Self::without_m(estimate.as_slice())
     }
 }
 
-impl<'a> From<&'a OverM> for Value<'a> {
+impl<'a> From<&'a OverM> for TermValue<'a> {
     fn from(term: &'a OverM) -> Self {
         match term {
             OverM::Constant(estimate) => estimate.into(),
@@ -53,7 +53,7 @@ impl<'a> From<&'a OverM> for Value<'a> {
 
 /// The place of a term, to change it; its kind says what may stand there.
 #[derive(Debug, PartialEq)]
-pub enum ValueMut<'a> {
+pub enum TermValueMut<'a> {
     /// Single number.
     Number(&'a mut Estimate),
     /// A number that may be absent.
@@ -62,8 +62,8 @@ pub enum ValueMut<'a> {
     OverM(&'a mut OverM),
 }
 
-impl<'a> ValueMut<'a> {
-    /// Numbers, as in [`Value::estimates`].
+impl<'a> TermValueMut<'a> {
+    /// Numbers, as in [`TermValue::estimates`].
     pub fn estimates(self) -> &'a mut [Estimate] {
         match self {
             Self::Number(estimate) => std::slice::from_mut(estimate),
@@ -83,19 +83,19 @@ impl<'a> ValueMut<'a> {
     }
 }
 
-impl<'a> From<&'a mut Estimate> for ValueMut<'a> {
+impl<'a> From<&'a mut Estimate> for TermValueMut<'a> {
     fn from(estimate: &'a mut Estimate) -> Self {
         Self::Number(estimate)
     }
 }
 
-impl<'a> From<&'a mut Option<Estimate>> for ValueMut<'a> {
+impl<'a> From<&'a mut Option<Estimate>> for TermValueMut<'a> {
     fn from(estimate: &'a mut Option<Estimate>) -> Self {
         Self::Optional(estimate)
     }
 }
 
-impl<'a> From<&'a mut OverM> for ValueMut<'a> {
+impl<'a> From<&'a mut OverM> for TermValueMut<'a> {
     fn from(term: &'a mut OverM) -> Self {
         Self::OverM(term)
     }
@@ -121,12 +121,12 @@ impl Terms {
     }
 
     /// What is known of a term.
-    pub fn value(&self, term: Term) -> Value<'_> {
+    pub fn value(&self, term: Term) -> TermValue<'_> {
         (term.row().of_program.get)(self)
     }
 
     /// Value of a term, to change it.
-    pub fn value_mut(&mut self, term: Term) -> ValueMut<'_> {
+    pub fn value_mut(&mut self, term: Term) -> TermValueMut<'_> {
         (term.row().of_program.get_mut)(self)
     }
 
@@ -136,7 +136,7 @@ impl Terms {
     }
 
     /// The terms that are known, in the order of parameter files.
-    pub fn values(&self) -> impl Iterator<Item = (Term, Value<'_>)> {
+    pub fn values(&self) -> impl Iterator<Item = (Term, TermValue<'_>)> {
         let values = Term::all().map(|term| (term, self.value(term)));
         values.filter(|(_, value)| !value.estimates.is_empty())
     }
@@ -158,18 +158,18 @@ impl Phase {
     }
 
     /// What is known of its part of a term; nothing where phases have none.
-    pub fn value(&self, term: Term) -> Value<'_> {
-        let nothing = Value::without_m(&[]);
+    pub fn value(&self, term: Term) -> TermValue<'_> {
+        let nothing = TermValue::without_m(&[]);
         term.row().of_phase.as_ref().map_or(nothing, |field| (field.get)(self))
     }
 
     /// Part of a term, to change it; `None` where phases have no part of the term.
-    pub fn value_mut(&mut self, term: Term) -> Option<ValueMut<'_>> {
+    pub fn value_mut(&mut self, term: Term) -> Option<TermValueMut<'_>> {
         term.row().of_phase.as_ref().map(|field| (field.get_mut)(self))
     }
 
     /// Parts that are known, in the order of parameter files.
-    pub fn values(&self) -> impl Iterator<Item = (Term, Value<'_>)> {
+    pub fn values(&self) -> impl Iterator<Item = (Term, TermValue<'_>)> {
         let values = Term::of_phases().map(|term| (term, self.value(term)));
         values.filter(|(_, value)| !value.estimates.is_empty())
     }

@@ -1,12 +1,9 @@
-//! The terms of the model.
-//!
-//! The formula that the model carries on.
-//!
-//! How unevenly random sublists load accelerators.
+//! The terms of the model, the formula that it carries on, and how unevenly random sublists load
+//! accelerators.
 
 use statrs::distribution::{ContinuousCDF as _, Gamma};
 
-use super::{Choice, Division, SoftwareThreads, nothing, slopes};
+use super::{Division, SoftwareThreads, SublistChoice, nothing, slopes};
 use crate::models::parameters::Estimate;
 use crate::models::time_model::{TimeModel, Value};
 use mmgp_base::Mapping;
@@ -124,16 +121,16 @@ impl ThreadTerms {
 /// accelerator with the most nodes over the mean. No more requests are under way than there are
 /// threads.
 #[derive(Debug, Clone)]
-pub struct Formula(SoftwareThreads);
+pub struct ThreadFormula(SoftwareThreads);
 
-impl Formula {
+impl ThreadFormula {
     /// Formula for a list of so many nodes.
-    pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
+    pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: SublistChoice) -> Self {
         Self(SoftwareThreads::new(terms, nodes, division, choice))
     }
 }
 
-impl TimeModel for Formula {
+impl TimeModel for ThreadFormula {
     fn name(&self) -> &str {
         "formula"
     }
@@ -145,7 +142,7 @@ impl TimeModel for Formula {
     fn time(&self, mapping: Mapping) -> Seconds {
         let SoftwareThreads { terms, nodes, division, choice } = &self.0;
         let ThreadTerms { turn_s, list_turn_s, latency_s, .. } = terms;
-        let &Choice { sublists, buffers } = choice;
+        let &SublistChoice { sublists, buffers } = choice;
         let active = mapping.p().min(sublists);
         let threads = f64::from(sublists) / f64::from(active);
         let longest = match division {
@@ -196,8 +193,10 @@ mod tests {
             ..ThreadTerms::nothing(&[1])
         };
         let time = |p, sublists, buffers| {
-            let choice = Choice { sublists, buffers };
-            Formula::new(terms.clone(), 1_000_000, Division::Even, choice).time(Mapping::of(1, p)).0
+            let choice = SublistChoice { sublists, buffers };
+            ThreadFormula::new(terms.clone(), 1_000_000, Division::Even, choice)
+                .time(Mapping::of(1, p))
+                .0
         };
         for (p, sublists, buffers, expected) in [
             (1, 16, 1, 0.12),

@@ -1,11 +1,10 @@
-//! All accelerators as ranks of one grid.
-//!
-//! Nodes that off-load their blocks to accelerators.
+//! The two models: all accelerators as ranks of one grid, and nodes that off-load their blocks to
+//! accelerators.
 
 use std::ops::RangeInclusive;
 
 use super::period::usage;
-use super::{CELL, Choice, Line, Problem, WavefrontTerms};
+use super::{CELL, GridChoice, MessageLine, Problem, WavefrontTerms};
 use crate::models::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
@@ -21,32 +20,32 @@ use mmgp_base::units::Seconds;
 pub struct Flat {
     terms: WavefrontTerms,
     problem: Problem,
-    choices: Vec<Choice>,
+    choices: Vec<GridChoice>,
 }
 
 impl Flat {
     /// Model of a problem, and what there is to choose among ([`choices`](super::choices)).
-    pub fn new(terms: WavefrontTerms, problem: Problem, choices: Vec<Choice>) -> Self {
+    pub fn new(terms: WavefrontTerms, problem: Problem, choices: Vec<GridChoice>) -> Self {
         Self { terms, problem, choices }
     }
 
     /// The time of an iteration.
-    pub fn time_of(&self, choice: &Choice) -> Seconds {
+    pub fn time_of(&self, choice: &GridChoice) -> Seconds {
         let usage = usage(&self.terms, &self.problem, choice);
         let terms = self.terms.numbers();
         Seconds(usage.0.iter().zip(terms).map(|(count, value)| count * value).sum())
     }
 
     /// Choices with their times, the fastest first; of equal ones, in the order of choices.
-    pub fn ranked(&self) -> Vec<(Choice, Seconds)> {
+    pub fn ranked(&self) -> Vec<(GridChoice, Seconds)> {
         let timed = self.choices.iter().map(|choice| (*choice, self.time_of(choice)));
-        let mut ranked: Vec<(Choice, Seconds)> = timed.collect();
+        let mut ranked: Vec<(GridChoice, Seconds)> = timed.collect();
         ranked.sort_by(|one, other| one.1.0.total_cmp(&other.1.0).then(one.0.cmp(&other.0)));
         ranked
     }
 
     /// The fastest choice for a mapping.
-    pub fn best(&self, mapping: Mapping) -> Option<(Choice, Seconds)> {
+    pub fn best(&self, mapping: Mapping) -> Option<(GridChoice, Seconds)> {
         let of_mapping = self.choices.iter().filter(|choice| choice.mapping() == Some(mapping));
         let timed = of_mapping.map(|choice| (*choice, self.time_of(choice)));
         timed.min_by(|one, other| one.1.0.total_cmp(&other.1.0).then(one.0.cmp(&other.0)))
@@ -58,7 +57,7 @@ impl Flat {
     }
 
     /// The slope of the time of a choice along each term.
-    pub(super) fn gradient_of(&self, choice: &Choice) -> Vec<f64> {
+    pub(super) fn gradient_of(&self, choice: &GridChoice) -> Vec<f64> {
         usage(&self.terms, &self.problem, choice).0
     }
 
@@ -129,7 +128,7 @@ pub struct TwoLevel {
     outer: Flat,
     inner: Inner,
     nodes: Mapping,
-    choice: Choice,
+    choice: GridChoice,
 }
 
 /// What happens within a node.
@@ -141,7 +140,7 @@ pub struct Inner {
     pub blocks: u32,
     /// Time of an inner block with its message: `w_in + c_in`. Its latency counts once a block, and its
     /// rate by cells and angles of it.
-    pub block: Line,
+    pub block: MessageLine,
     /// Faces from and to the accelerators.
     pub transfer: Transfer,
 }
@@ -150,15 +149,19 @@ pub struct Inner {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfer {
     /// Towards the accelerators, by bytes.
-    pub to: Line,
+    pub to: MessageLine,
     /// Back, by bytes.
-    pub back: Line,
+    pub back: MessageLine,
 }
 
 impl TwoLevel {
     /// Model of one choice over nodes: its px and py count nodes, and its tiling has one rank a node. Of
     /// `terms` the messages count alone.
-    pub fn new(terms: &WavefrontTerms, inner: Inner, (problem, choice): (Problem, Choice)) -> Self {
+    pub fn new(
+        terms: &WavefrontTerms,
+        inner: Inner,
+        (problem, choice): (Problem, GridChoice),
+    ) -> Self {
         let mut outer = WavefrontTerms { links: terms.links.clone(), ..WavefrontTerms::nothing() };
         outer.block_s.value = inner.node_block(&problem, &choice);
         let [x, y] = inner.accelerators;
@@ -174,7 +177,7 @@ impl TwoLevel {
 
 impl Inner {
     /// `W_node` \[s\].
-    fn node_block(&self, problem: &Problem, choice: &Choice) -> f64 {
+    fn node_block(&self, problem: &Problem, choice: &GridChoice) -> f64 {
         let (times, inner) = (self.counts(problem, choice), self.lines());
         times.into_iter().zip(inner).map(|(count, line)| count * line).sum()
     }
@@ -182,13 +185,13 @@ impl Inner {
     /// Latency and rate of a block, of a face to the accelerators, and of one back.
     fn lines(&self) -> [f64; 6] {
         let Transfer { to, back } = &self.transfer;
-        let values = |line: &Line| [line.latency_s.value, line.byte_s.value];
+        let values = |line: &MessageLine| [line.latency_s.value, line.byte_s.value];
         let [block, to, back] = [&self.block, to, back].map(values);
         [block[0], block[1], to[0], to[1], back[0], back[1]]
     }
 
     /// How often each of them enters.
-    fn counts(&self, problem: &Problem, choice: &Choice) -> [f64; 6] {
+    fn counts(&self, problem: &Problem, choice: &GridChoice) -> [f64; 6] {
         let [qx, qy] = self.accelerators;
         let turns = f64::from(qx.max(1) - 1 + qy.max(1) - 1 + self.blocks);
         let (it, jt) = (problem.it.div_ceil(choice.px), problem.jt.div_ceil(choice.py));

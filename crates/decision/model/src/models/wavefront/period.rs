@@ -1,7 +1,6 @@
 //! How often each term enters the time of an iteration.
 
-use super::{BLOCK, CELL, LINE, WavefrontTerms, place_of};
-use super::{Choice, Problem};
+use super::{BLOCK, CELL, GridChoice, LINE, Problem, WavefrontTerms, place_of};
 
 /// The ways of a message, by their places.
 const EARLY: usize = 0;
@@ -22,7 +21,7 @@ impl Usage {
 }
 
 /// Terms with how often each enters.
-type Counts = Vec<(usize, f64)>;
+type LinkCounts = Vec<(usize, f64)>;
 
 /// The ranks and links along an axis.
 struct Axis<'a> {
@@ -38,7 +37,7 @@ struct Axis<'a> {
 
 /// A link, and the cells of the ranks at its ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct RankPlace {
     kind: usize,
     upstream: f64,
     downstream: f64,
@@ -46,12 +45,12 @@ struct Place {
 
 /// The end of a link, or of an axis.
 #[derive(Clone, Copy)]
-enum End {
+enum SweepEnd {
     Low,
     High,
 }
 
-impl End {
+impl SweepEnd {
     fn other(self) -> Self {
         match self {
             Self::Low => Self::High,
@@ -85,7 +84,7 @@ impl<'a> Axis<'a> {
     }
 
     /// What some ways of a message on a link of that kind are made of.
-    fn counts(&self, kind: usize, ways: &[usize]) -> Counts {
+    fn counts(&self, kind: usize, ways: &[usize]) -> LinkCounts {
         message(kind, ways, self.bytes)
     }
 
@@ -100,7 +99,7 @@ impl<'a> Axis<'a> {
     }
 
     /// Counts of each link once.
-    fn all(&self, ways: &[usize]) -> Counts {
+    fn all(&self, ways: &[usize]) -> LinkCounts {
         let of = |kind: usize| {
             let links = self.kinds.iter().filter(|&&it| it == kind).count() as f64;
             self.counts(kind, ways).into_iter().map(move |(place, count)| (place, links * count))
@@ -109,14 +108,14 @@ impl<'a> Axis<'a> {
     }
 
     /// The links that differ, in sweeps that come from that end.
-    fn places(&self, from: End) -> Vec<Place> {
+    fn places(&self, from: SweepEnd) -> Vec<RankPlace> {
         let mut places = Vec::new();
         for (ends, &kind) in self.cells.windows(2).zip(&self.kinds) {
             let [upstream, downstream] = match from {
-                End::Low => [ends[0], ends[1]],
-                End::High => [ends[1], ends[0]],
+                SweepEnd::Low => [ends[0], ends[1]],
+                SweepEnd::High => [ends[1], ends[0]],
             };
-            let place = Place { kind, upstream, downstream };
+            let place = RankPlace { kind, upstream, downstream };
             if !places.contains(&place) {
                 places.push(place);
             }
@@ -133,11 +132,11 @@ impl<'a> Axis<'a> {
     }
 
     /// Mean cells of the ranks at that end of links.
-    fn mean(&self, end: End) -> f64 {
+    fn mean(&self, end: SweepEnd) -> f64 {
         let links = self.kinds.len();
         let ends = match end {
-            End::Low => &self.cells[..links],
-            End::High => &self.cells[1..],
+            SweepEnd::Low => &self.cells[..links],
+            SweepEnd::High => &self.cells[1..],
         };
         ends.iter().sum::<f64>() / (links as f64).max(1.0)
     }
@@ -148,7 +147,7 @@ impl<'a> Axis<'a> {
 }
 
 /// What some ways of a message of so many bytes on a link of that kind are made of.
-fn message(kind: usize, ways: &[usize], bytes: f64) -> Counts {
+fn message(kind: usize, ways: &[usize], bytes: f64) -> LinkCounts {
     let of = |&way: &usize| {
         let place = place_of(kind, way);
         [(place, 1.0), (place + 1, bytes)]
@@ -178,8 +177,8 @@ struct Sweep<'a> {
 }
 
 /// How often each term enters the time of an iteration.
-pub fn usage(terms: &WavefrontTerms, problem: &Problem, choice: &Choice) -> Usage {
-    let &Choice { px, py, planes, angles, tiling } = choice;
+pub fn usage(terms: &WavefrontTerms, problem: &Problem, choice: &GridChoice) -> Usage {
+    let &GridChoice { px, py, planes, angles, tiling } = choice;
     let sides = |axis: usize| [tiling.cell[axis], tiling.blade[axis], tiling.node[axis]];
     let mut x = Axis::new(terms, problem.it, (px, sides(0)));
     let mut y = Axis::new(terms, problem.jt, (py, sides(1)));
@@ -198,8 +197,8 @@ pub fn usage(terms: &WavefrontTerms, problem: &Problem, choice: &Choice) -> Usag
     if px == 1 || py == 1 {
         sweep.line(&mut usage);
     } else {
-        for from_x in [End::High, End::Low] {
-            for from_y in [End::High, End::Low] {
+        for from_x in [SweepEnd::High, SweepEnd::Low] {
+            for from_y in [SweepEnd::High, SweepEnd::Low] {
                 sweep.corner(&mut usage, (from_x, from_y));
             }
         }
@@ -209,12 +208,12 @@ pub fn usage(terms: &WavefrontTerms, problem: &Problem, choice: &Choice) -> Usag
 }
 
 impl Sweep<'_> {
-    fn block(&self, it: f64, jt: f64, planes: f64) -> Counts {
+    fn block(&self, it: f64, jt: f64, planes: f64) -> LinkCounts {
         let lines = jt * planes;
         vec![(BLOCK, 1.0), (LINE, lines), (CELL, it * lines * self.angles)]
     }
 
-    fn cost(&self, counts: &Counts) -> f64 {
+    fn cost(&self, counts: &LinkCounts) -> f64 {
         let own = [&self.terms.block_s, &self.terms.line_s, &self.terms.cell_s];
         counts.iter().map(|&(place, count)| own[place].value * count).sum()
     }
@@ -222,7 +221,7 @@ impl Sweep<'_> {
     /// The messages of the cycle around the four ranks at the ends of two links: along x, `early` is that of
     /// the row downstream and the others those of the row upstream; along y, `early` is that of the
     /// column upstream.
-    fn cycle(&self, at_x: Place, at_y: Place) -> [(usize, &'static [usize], f64); 4] {
+    fn cycle(&self, at_x: RankPlace, at_y: RankPlace) -> [(usize, &'static [usize], f64); 4] {
         let (x, y) = (&self.x, &self.y);
         [
             (at_x.kind, &[EARLY], x.face * at_y.downstream),
@@ -245,9 +244,9 @@ impl Sweep<'_> {
 
     /// A sweep from a corner: the period of all its steps but one, its last block, and its way along y. The
     /// block of a cycle is that of the rank upstream along x and downstream along y.
-    fn corner(&self, usage: &mut Usage, (from_x, from_y): (End, End)) {
+    fn corner(&self, usage: &mut Usage, (from_x, from_y): (SweepEnd, SweepEnd)) {
         let (x, y) = (&self.x, &self.y);
-        let cost = |(at_x, at_y): (Place, Place)| {
+        let cost = |(at_x, at_y): (RankPlace, RankPlace)| {
             let block = self.cost(&self.block(at_x.upstream, at_y.downstream, self.planes.full));
             let messages = self.cycle(at_x, at_y);
             let times = messages.map(|(kind, ways, bytes)| x.cost_of(kind, ways, bytes));
@@ -282,7 +281,7 @@ impl Sweep<'_> {
             |&one: &usize, &other: &usize| y.cost(one, &[LATE]).total_cmp(&y.cost(other, &[LATE]));
         let late = y.kinds.iter().copied().max_by(costliest);
         let ranks = x.kinds.len() as f64;
-        for end in [End::Low, End::High] {
+        for end in [SweepEnd::Low, SweepEnd::High] {
             usage.add(ranks, &self.block(x.mean(end), y.most(), self.planes.full));
             usage.add(1.0, &x.all(&[EARLY]));
             usage.add(ranks, &late.map_or_else(Vec::new, |kind| y.counts(kind, &[LATE])));
@@ -294,7 +293,7 @@ impl Sweep<'_> {
     fn line(&self, usage: &mut Usage) {
         let is_row = self.y.kinds.is_empty();
         let (axis, sweeps) = if is_row { (&self.x, 1.0) } else { (&self.y, 2.0) };
-        for end in [End::Low, End::High] {
+        for end in [SweepEnd::Low, SweepEnd::High] {
             let cells = |mine: f64| {
                 if is_row { [mine, self.y.most()] } else { [self.x.most(), mine] }
             };
@@ -331,15 +330,15 @@ struct Pair {
 
 impl Axis<'_> {
     /// Pairs in the order of the sweep away from that end.
-    fn pairs(&self, end: End) -> Vec<Pair> {
+    fn pairs(&self, end: SweepEnd) -> Vec<Pair> {
         let links = self.kinds.len();
         let pair = |place: usize| match end {
-            End::Low => Pair {
+            SweepEnd::Low => Pair {
                 sent: self.kinds[place],
                 received: place.checked_sub(1).map(|before| self.kinds[before]),
                 cells: self.cells[place],
             },
-            End::High => Pair {
+            SweepEnd::High => Pair {
                 sent: self.kinds[links - 1 - place],
                 received: place.checked_sub(1).map(|_| self.kinds[links - place]),
                 cells: self.cells[links - place],
@@ -353,7 +352,7 @@ impl Axis<'_> {
         self.cost(pair.sent, &[EARLY, RELEASE]) + received
     }
 
-    fn pair_counts(&self, pair: &Pair) -> Counts {
+    fn pair_counts(&self, pair: &Pair) -> LinkCounts {
         let received = pair.received.map(|kind| self.counts(kind, &[LATE]));
         let sent = self.counts(pair.sent, &[EARLY, RELEASE]);
         sent.into_iter().chain(received.into_iter().flatten()).collect()
