@@ -12,14 +12,11 @@ pub mod simulate;
 pub mod splits;
 pub(crate) mod stream;
 pub mod substitution;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod tree;
 
 pub use alignment::Alignment;
 pub use patterns::Patterns;
 pub(crate) use stream::Stream;
 pub use tree::Tree;
-
-#[cfg(test)]
-pub(crate) mod pruning;
-#[cfg(test)]
-pub(crate) mod tests;

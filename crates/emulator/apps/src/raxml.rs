@@ -37,7 +37,6 @@ use findings::{Answers, Book};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::SimSpan;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::ppe::HostCompiler;
 use mmgp_cell::{Placement, Progress};
@@ -186,7 +185,7 @@ impl Raxml {
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {
                     let engine = life.await;
-                    host.borrow_mut().add(totals(&engine));
+                    host.borrow_mut().add(engine.totals());
                 });
             }
         } else {
@@ -297,14 +296,4 @@ impl Job {
         engine.process().finish(EVALUATE);
         engine
     }
-}
-
-/// Calls and time of each function on the host, as in [`FUNCTIONS`].
-fn totals(engine: &HostEngine) -> [(u64, SimSpan); 3] {
-    let (calls, times) = (engine.calls(), engine.times());
-    [
-        (calls.newview, times.newview),
-        (calls.makenewz, times.makenewz),
-        (calls.evaluate, times.evaluate),
-    ]
 }

@@ -38,17 +38,17 @@ impl Coupling {
     /// `OutOfRange` for no chain, a step that is negative or not finite, and an interval of 0.
     pub fn new(chains: u32, heating: f64, swap_every: u32) -> Result<Self> {
         if chains == 0 {
-            return Err(out_of_range("the number of chains", "0", "at least 1"));
+            return Err(Error::out_of_range("the number of chains", "0", "at least 1"));
         }
         if !(heating.is_finite() && heating >= 0.0) {
-            return Err(out_of_range(
+            return Err(Error::out_of_range(
                 "the step of the temperatures",
                 heating.to_string(),
                 "a number of 0 or more",
             ));
         }
         if swap_every == 0 {
-            return Err(out_of_range(
+            return Err(Error::out_of_range(
                 "generations between two swaps",
                 "0",
                 "at least 1 generation",
@@ -64,7 +64,7 @@ impl Coupling {
     pub fn on_rows(self, rows: u32) -> Result<Self> {
         if rows == 0 || rows > self.chains {
             let expected = format!("from 1 to the number of chains, {}", self.chains);
-            return Err(out_of_range("rows of processes", rows.to_string(), expected));
+            return Err(Error::out_of_range("rows of processes", rows.to_string(), expected));
         }
         Ok(Self { rows, ..self })
     }
@@ -157,7 +157,7 @@ impl Grid {
     pub fn new(m: u32, rows: u32) -> Result<Self> {
         if rows == 0 || !m.is_multiple_of(rows) {
             let expected = format!("a divisor of m = {m}, so that rows are equally long");
-            return Err(out_of_range("rows of processes", rows.to_string(), expected));
+            return Err(Error::out_of_range("rows of processes", rows.to_string(), expected));
         }
         Ok(Self { rows, columns: m / rows })
     }
@@ -186,14 +186,6 @@ impl Grid {
     pub fn rank(&self, row: u32, column: u32) -> u32 {
         row * self.columns + column
     }
-}
-
-fn out_of_range(
-    name: &'static str,
-    found: impl Into<String>,
-    expected: impl Into<String>,
-) -> Error {
-    Error::out_of_range(name, found, expected)
 }
 
 #[cfg(test)]

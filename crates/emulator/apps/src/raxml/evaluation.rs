@@ -1,5 +1,8 @@
 //! The likelihood of a tree as it is given, without a search.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::RangeInclusive;
 
 use super::engine::{Engine, NewView};
@@ -56,10 +59,3 @@ pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vie
     let third = tree.children(root).last().expect("invariant: the root has three children");
     View { ends: [third, root], z: z(third) }
 }
-
-#[cfg(test)]
-mod pruned;
-#[cfg(test)]
-mod reference;
-#[cfg(test)]
-mod tests;

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::plain::{Likelihoods, Newton, WeightedPatterns};
+use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW};
 use crate::likelihood::{Checks, Costs};
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
@@ -47,30 +48,6 @@ enum Task {
 /// All that the time of a task depends on.
 type Shape = (Task, usize, usize, usize);
 
-/// Time of each function, waiting for the hardware thread and for memory included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FunctionTimes {
-    /// `newview`.
-    pub newview: SimSpan,
-    /// `makenewz`.
-    pub makenewz: SimSpan,
-    /// `evaluate`.
-    pub evaluate: SimSpan,
-}
-
-/// How often each function was called, and sums of derivatives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HostCalls {
-    /// `newview`.
-    pub newview: u64,
-    /// `makenewz`.
-    pub makenewz: u64,
-    /// Sums of derivatives within.
-    pub newton_steps: u64,
-    /// `evaluate`.
-    pub evaluate: u64,
-}
-
 /// The functions as a process of the host runs them.
 pub struct HostFunctions {
     /// What they work on.
@@ -81,8 +58,9 @@ pub struct HostFunctions {
     known: BTreeMap<Shape, Cycles>,
     /// The costs of checks by number of categories.
     check_costs: BTreeMap<usize, Costs>,
-    times: FunctionTimes,
-    calls: HostCalls,
+    /// Calls and time of each function, waiting for the hardware thread and for memory included, as in
+    /// [`FUNCTIONS`](super::FUNCTIONS).
+    totals: [(u64, SimSpan); 3],
 }
 
 impl HostFunctions {
@@ -98,8 +76,7 @@ impl HostFunctions {
             timing: KernelTiming::Cached,
             known: BTreeMap::new(),
             check_costs: BTreeMap::new(),
-            times: FunctionTimes::default(),
-            calls: HostCalls::default(),
+            totals: Default::default(),
         }
     }
 
@@ -153,6 +130,12 @@ impl HostFunctions {
         without + longer
     }
 
+    fn count(&mut self, function: u32, time: SimSpan) {
+        let (calls, sum) = &mut self.totals[function as usize];
+        *calls += 1;
+        *sum += time;
+    }
+
     /// `newview`, by that process.
     pub async fn newview(&mut self, process: &HostProcess, call: NewView) {
         let begin = process.sim.now();
@@ -160,8 +143,7 @@ impl HostFunctions {
         let cycles = self.newview_cycles(process.machine(), call);
         let walked = self.places.newview(call, self.likelihoods.patterns());
         process.compute(cycles, &walked).await;
-        self.calls.newview += 1;
-        self.times.newview += process.sim.now().since(begin);
+        self.count(NEWVIEW, process.sim.now().since(begin));
     }
 
     /// The time of `evaluate`, by that process. Values kept for each pattern take as long as their sum.
@@ -175,8 +157,7 @@ impl HostFunctions {
         });
         let walked = self.places.evaluate(ends, self.likelihoods.patterns());
         process.compute(cycles, &walked).await;
-        self.calls.evaluate += 1;
-        self.times.evaluate += process.sim.now().since(begin);
+        self.count(EVALUATE, process.sim.now().since(begin));
     }
 
     /// `makenewz`, by that process.
@@ -205,9 +186,7 @@ impl HostFunctions {
             process.compute(cycles, &walked).await;
             process.work(DECISION + Work::TRANSCENDENTAL).await;
         }
-        self.calls.makenewz += 1;
-        self.calls.newton_steps += newton.tried.len() as u64;
-        self.times.makenewz += process.sim.now().since(begin);
+        self.count(MAKENEWZ, process.sim.now().since(begin));
         newton
     }
 }
@@ -225,14 +204,9 @@ impl HostEngine {
         Self { process, functions }
     }
 
-    /// The time of each function so far.
-    pub fn times(&self) -> FunctionTimes {
-        self.functions.times
-    }
-
-    /// How often each was called so far.
-    pub fn calls(&self) -> HostCalls {
-        self.functions.calls
+    /// Calls and time of each function so far, as in [`FUNCTIONS`](super::FUNCTIONS).
+    pub fn totals(&self) -> [(u64, SimSpan); 3] {
+        self.functions.totals
     }
 }
 

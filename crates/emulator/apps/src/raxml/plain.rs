@@ -9,14 +9,12 @@
 //! that are not computed are not there.
 
 mod branch;
-#[cfg(test)]
-mod engine;
 mod newview;
 #[cfg(test)]
 mod tests;
 
 #[cfg(test)]
-pub use engine::PlainEngine;
+pub use tests::PlainEngine;
 
 use super::engine::{Columns, NewView, Z_MAX, Z_MIN};
 use crate::likelihood::Checks;

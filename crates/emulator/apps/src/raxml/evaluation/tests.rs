@@ -1,8 +1,9 @@
 //! Likelihoods on a plain engine and through the kernels of the emulated machine.
 
-use std::rc::Rc;
+mod pruned;
+mod reference;
 
-use approx::assert_relative_eq;
+use std::rc::Rc;
 
 use super::*;
 use crate::phylogeny::substitution::notation::Notation;
@@ -10,6 +11,7 @@ use crate::phylogeny::tests::{SIM12, immediately};
 use crate::phylogeny::{Alignment, Patterns, Stream, jukes_cantor, newick};
 use crate::raxml::plain::PlainEngine;
 use crate::raxml::{Port, run_alone};
+use approx::assert_relative_eq;
 use mmgp_base::table::Source;
 use mmgp_runtime::{Edtlp, Runtime};
 

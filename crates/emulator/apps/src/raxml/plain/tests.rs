@@ -1,16 +1,16 @@
 //! The functions, held against the plain computation of JC69, values of other programs, and
 //! differences.
 
+use super::Likelihoods;
 use super::branch::{Step, newton_step};
-use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{SIM12, gtr, immediately, shared_data, sim12};
-use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
+use crate::phylogeny::{self, Patterns, Stream, Tree, jukes_cantor, newick};
 use crate::raxml::engine::{Columns, Engine, NewView, Z_MAX, Z_MIN};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mmgp_base::table::Source;
-use mmgp_cell::ppe::Plain;
+use mmgp_cell::ppe::{Plain, Work};
 
 fn model(substitution: Substitution, rates: SiteRates) -> Model {
     Model { substitution, rates }
@@ -284,4 +284,72 @@ fn real_data_have_the_likelihoods_that_libpll_computed() {
     let Some(alignment) = shared_data("hypo42.phy") else { return };
     let tree = shared_data("trees/hypo42.nwk").expect("the tree is beside the alignment");
     check_likelihoods(&alignment, &tree, [-3836.5036587901, -3761.2711788222]);
+}
+
+/// How often the functions were called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Calls {
+    /// `newview` with both children tips, with one, and with none.
+    pub newview: [u64; 3],
+    /// `evaluate`, for one sum.
+    pub evaluate: u64,
+    /// `evaluate`, for each pattern.
+    pub evaluate_patterns: u64,
+    /// `makenewz`.
+    pub makenewz: u64,
+    /// Sums of derivatives in `makenewz`, one for each z that it tried.
+    pub newton_steps: u64,
+}
+
+/// Computes on whatever computer runs the program, in no virtual time.
+#[derive(Debug, Clone)]
+pub struct PlainEngine {
+    pub(super) likelihoods: Likelihoods,
+    calls: Calls,
+}
+
+impl PlainEngine {
+    /// An engine for an alignment whose patterns keep their weights at first. Vectors hold nothing.
+    pub fn new(patterns: &phylogeny::Patterns, model: &Model) -> Self {
+        Self { likelihoods: Likelihoods::new(patterns, model), calls: Calls::default() }
+    }
+
+    /// How often its functions were called.
+    pub fn calls(&self) -> Calls {
+        self.calls
+    }
+}
+
+impl Engine for PlainEngine {
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        self.likelihoods.set_weights(weights, columns);
+    }
+
+    async fn set_model(&mut self, model: &Model) {
+        self.likelihoods.set_model(model);
+    }
+
+    async fn newview(&mut self, call: NewView) {
+        self.calls.newview[self.likelihoods.inner_ends(call.children)] += 1;
+        self.likelihoods.newview(&mut Plain, call);
+    }
+
+    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
+        self.calls.evaluate += 1;
+        self.likelihoods.evaluate(&mut Plain, ends, z)
+    }
+
+    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
+        self.calls.evaluate_patterns += 1;
+        self.likelihoods.evaluate_patterns(ends, z)
+    }
+
+    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
+        let newton = self.likelihoods.makenewz(ends, z, steps);
+        self.calls.makenewz += 1;
+        self.calls.newton_steps += newton.tried.len() as u64;
+        newton.z
+    }
+
+    async fn work(&mut self, _: Work) {}
 }

@@ -110,7 +110,7 @@ impl SearchTree {
     /// The branch of the first tip that has one.
     ///
     /// # Panics
-    /// No number of a tip.
+    /// Panics where no tip has one.
     pub fn first_branch(&self) -> [usize; 2] {
         let start = (0..self.taxa).find(|&tip| !self.links[tip].is_empty());
         let start = start.expect("invariant: a tree has branches");

@@ -2,14 +2,12 @@
 
 use std::rc::Rc;
 
-use approx::{assert_abs_diff_eq, assert_relative_eq};
-
 use super::reference::{AtBranch, GTR};
-use super::tests::{EVERYBODY, Problem, notation};
-use crate::phylogeny::pruning::{GAMMA_0_5, Pruning};
+use super::{EVERYBODY, Problem, notation};
 use crate::phylogeny::substitution::{Model, SiteRates};
-use crate::phylogeny::tests::SIM12;
+use crate::phylogeny::tests::{GAMMA_0_5, Pruning, SIM12};
 use crate::phylogeny::{Alignment, Patterns, Tree, newick};
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mmgp_base::table::Source;
 
 /// The model [`GTR`].

@@ -154,3 +154,16 @@ fn real_data_have_the_likelihoods_that_libpll_and_phyml_computed() {
     }
     assert_eq!(compared, 18, "libpll twice and PhyML once for each of six alignments");
 }
+
+#[test]
+fn a_transition_matrix_has_the_closed_form_and_its_columns_sum_to_one() {
+    for t in [0.0, 2e-6, 0.1, 1.0, 50.0_f64] {
+        let matrix = transition_matrix(t);
+        let decay = (-4.0 * t / 3.0).exp();
+        assert_relative_eq!(matrix[0], 0.25 + 0.75 * decay, max_relative = 1e-15);
+        assert_relative_eq!(matrix[6], 0.25 - 0.25 * decay, epsilon = 1e-16);
+        for column in matrix.chunks(4) {
+            assert_relative_eq!(column.iter().sum::<f64>(), 1.0, max_relative = 1e-15);
+        }
+    }
+}

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use approx::{assert_abs_diff_eq, assert_relative_eq};
-use serde::Deserialize;
-
-use super::tests::{By, EVERYBODY, Problem, notation, on_plain_engine, runtime};
-use super::{update, z_of};
+use super::{By, EVERYBODY, Problem, notation, on_plain_engine, runtime};
 use crate::phylogeny::substitution::{Model, SiteRates};
 use crate::phylogeny::tests::{SIM12, SIM24, shared_data, shared_path};
 use crate::phylogeny::{Alignment, Patterns, Tree, newick};
 use crate::raxml::engine::{Engine, NewView};
+use crate::raxml::evaluation::{update, z_of};
 use crate::raxml::{Port, run_alone};
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mmgp_base::table::Source;
+use serde::Deserialize;
 
 /// A row of a table of reference values.
 #[derive(Debug, Clone, Deserialize)]
@@ -148,7 +147,7 @@ fn the_naive_kernels_agree_with_other_programs_on_real_alignments() {
 #[test]
 fn shipped_alignments_have_the_likelihood_that_other_programs_give_them() {
     let shipped = |name: &str| if name == "sim12" { SIM12 } else { SIM24 };
-    let rows = Row::read_all(include_str!("../../../data/reference_lnl.csv"));
+    let rows = Row::read_all(include_str!("../../../../data/reference_lnl.csv"));
     assert_eq!(rows.len(), 24);
     for by in EVERYBODY {
         for row in &rows {
