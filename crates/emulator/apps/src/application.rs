@@ -138,11 +138,11 @@ pub struct Traffic {
 #[derive(Debug)]
 pub struct Once {
     program: Box<dyn Application>,
-    state: Mutex<State>,
+    state: Mutex<OnceState>,
 }
 
 #[derive(Debug)]
-enum State {
+enum OnceState {
     /// No run has ended.
     New,
     /// The program computes at every run, for it cannot know.
@@ -153,7 +153,7 @@ enum State {
 impl Once {
     /// The program, before its first run.
     pub fn new(program: Box<dyn Application>) -> Self {
-        Self { program, state: Mutex::new(State::New) }
+        Self { program, state: Mutex::new(OnceState::New) }
     }
 }
 
@@ -181,13 +181,13 @@ impl Application for Once {
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match &*state {
-            State::Knows(program) => Some(Arc::clone(program)),
-            State::Computes => None,
-            State::New => {
+            OnceState::Knows(program) => Some(Arc::clone(program)),
+            OnceState::Computes => None,
+            OnceState::New => {
                 let ran = self.program.run(on, mapping)?;
                 *state = match self.program.knowing(&ran) {
-                    Some(program) => State::Knows(program.into()),
-                    None => State::Computes,
+                    Some(program) => OnceState::Knows(program.into()),
+                    None => OnceState::Computes,
                 };
                 return Ok(ran);
             }

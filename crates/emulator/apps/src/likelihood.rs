@@ -32,7 +32,7 @@ pub enum End {
 }
 
 /// An array in main memory, and bytes of it for each group of patterns.
-pub type Lane = (EffectiveAddress, u64);
+pub type GroupArray = (EffectiveAddress, u64);
 
 /// Bytes of the arrays of a branch's end for each group of patterns.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +47,12 @@ pub struct EndBytes {
 
 impl EndBytes {
     /// The arrays of a vector.
-    pub fn lanes_of(self, vector: Vector) -> [Lane; 2] {
+    pub fn lanes_of(self, vector: Vector) -> [GroupArray; 2] {
         [(vector.entries, self.entries), (vector.counts, self.counts)]
     }
 
     /// The arrays of an end.
-    pub fn lanes(self, end: End) -> Vec<Lane> {
+    pub fn lanes(self, end: End) -> Vec<GroupArray> {
         match end {
             End::Tip(codes) => vec![(codes, self.codes)],
             End::Inner(vector) => self.lanes_of(vector).to_vec(),

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
 use crate::run::Run;
-use host::{Host, OnHost};
+use host::{LoneHost, RankingHost};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
@@ -223,7 +223,7 @@ impl Application for ListRanking {
         let findings = Rc::new(RefCell::new(None));
         let found = Rc::clone(&findings);
         if self.on_host {
-            let host = OnHost::new(self, blade);
+            let host = LoneHost::new(self, blade);
             let process = blade.host_process(0);
             let life = async move { *found.borrow_mut() = Some(host.rank(process).await) };
             blade.sim.spawn("rank 0", life);
@@ -233,7 +233,7 @@ impl Application for ListRanking {
             let homes = blade.homes(self.placement, 0, &own);
             let process = on.process(0, own);
             self.fits(process.most_spes())?;
-            let host = Host::new(self, blade, &homes, process);
+            let host = RankingHost::new(self, blade, &homes, process);
             let life = async move { *found.borrow_mut() = Some(host.rank().await) };
             blade.sim.spawn("rank 0", life);
         }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
-use lines::LocalMap;
+use lines::RankMap;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
@@ -41,7 +41,7 @@ pub const NAME: &str = "sweep3d";
 /// Whether a rank's block of so many cells along i, j and k, and so many angles of those of an octant, fits a local
 /// store beside the program.
 pub fn fits_local_store(block: [u32; 3], angles: [u32; 2]) -> bool {
-    LocalMap::of_block(block, angles).is_ok()
+    RankMap::of_block(block, angles).is_ok()
 }
 
 /// Who runs the program.

@@ -203,10 +203,10 @@ const LONGEST: f64 = 1e3;
 
 /// The durations of all turns.
 #[derive(Debug, Clone)]
-pub struct Durations(Kind);
+pub struct Durations(Distribution);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum Distribution {
     Constant(Burst),
     /// Off-loads of that mean; bursts are constant.
     Exponential(Burst),
@@ -220,7 +220,7 @@ impl Durations {
     /// [`Error::OutOfRange`] where a time is negative, or longer than a thousand seconds.
     pub fn constant(each: Burst) -> Result<Self> {
         check(&[each])?;
-        Ok(Self(Kind::Constant(each)))
+        Ok(Self(Distribution::Constant(each)))
     }
 
     /// Host bursts alike, off-loads exponential with that mean.
@@ -229,7 +229,7 @@ impl Durations {
     /// The errors of [`Durations::constant`].
     pub fn exponential(mean: Burst) -> Result<Self> {
         check(&[mean])?;
-        Ok(Self(Kind::Exponential(mean)))
+        Ok(Self(Distribution::Exponential(mean)))
     }
 
     /// Durations as they were recorded, over and over: a task goes on where the one before it would end.
@@ -242,7 +242,7 @@ impl Durations {
             return Err(Error::out_of_range("trace", found, "one or more"));
         }
         check(&bursts)?;
-        Ok(Self(Kind::Trace(bursts.into())))
+        Ok(Self(Distribution::Trace(bursts.into())))
     }
 
     /// The turns of a task.
@@ -250,12 +250,12 @@ impl Durations {
         let mut stream = Stream::new(seed, task);
         let before = u64::from(task) * u64::from(turns);
         (0..u64::from(turns)).map(move |turn| match &self.0 {
-            Kind::Constant(each) => *each,
-            Kind::Exponential(mean) => {
+            Distribution::Constant(each) => *each,
+            Distribution::Exponential(mean) => {
                 let drawn = stream.exponential(mean.offload.0).min(LONGEST);
                 Burst { offload: Seconds(drawn), ..*mean }
             }
-            Kind::Trace(bursts) => bursts[((before + turn) % bursts.len() as u64) as usize],
+            Distribution::Trace(bursts) => bursts[((before + turn) % bursts.len() as u64) as usize],
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::places::{ARGUMENTS_BYTES, Arguments, LocalMap, REPORT_BYTES};
+use super::places::{ARGUMENTS_BYTES, REPORT_BYTES, RankingArguments, ThreadMap};
 use super::spe_program::{ADD, RANK, SUM};
 use super::{Findings, Heads, ListRanking, NODES_PER_STEP};
 use crate::layout::InMemory as _;
@@ -26,17 +26,17 @@ work! {
 }
 
 /// The process with its data.
-pub struct Host {
+pub struct RankingHost {
     ranking: ListRanking,
     memory: Rc<Memory>,
     process: Process,
     /// The address of the arguments of calls.
     at: EffectiveAddress,
-    arguments: Arguments,
+    arguments: RankingArguments,
     started: SimTime,
 }
 
-impl Host {
+impl RankingHost {
     /// The process with the list in main memory, and room for what comes of it.
     pub fn new(ranking: &ListRanking, blade: &Blade, homes: &Homes, process: Process) -> Self {
         let (list, spes) = (&ranking.list, process.most_spes());
@@ -47,7 +47,7 @@ impl Host {
         // Areas begin with different banks of the memory.
         let area_bytes = (NODE_BYTES.0 * records).next_multiple_of(2048) + REPORT_BYTES;
         let quadwords = |count: u32| Bytes(NODE_BYTES.0 * u64::from(count));
-        let arguments = Arguments {
+        let arguments = RankingArguments {
             nodes: homes.allocate(quadwords(nodes.next_multiple_of(NODES_PER_GROUP))),
             sublists: homes.allocate_own(quadwords(sublists + 1)),
             outcomes: homes.allocate_own(quadwords(sublists)),
@@ -153,7 +153,7 @@ impl Host {
 
     /// Follows the sublists, and writes down what comes before each.
     async fn follow_sublists(&self, sublists: u32) {
-        let Arguments { outcomes, sublists: before, .. } = self.arguments;
+        let RankingArguments { outcomes, sublists: before, .. } = self.arguments;
         let bytes = NODE_BYTES.0 * u64::from(sublists);
         self.process.load_put_lines(bytes.div_ceil(REPORT_BYTES)).await;
         self.process.reads(outcomes, Bytes(bytes));
@@ -194,7 +194,7 @@ impl Host {
         }
         let each = sublists.div_ceil(arguments.areas_count.max(1));
         let spans = std::array::from_fn(|step| steps.spans[step]);
-        let records = LocalMap::new(each, arguments.buffers).records;
+        let records = ThreadMap::new(each, arguments.buffers).records;
         Findings { steps: spans, prefixes, sublists, loads, records }
     }
 }
@@ -222,13 +222,13 @@ work! {
 }
 
 /// The host with its list.
-pub struct OnHost {
+pub struct LoneHost {
     ranking: ListRanking,
     progress: Progress,
     started: mmgp_base::units::SimTime,
 }
 
-impl OnHost {
+impl LoneHost {
     /// The host before it begins.
     pub fn new(ranking: &ListRanking, blade: &Blade) -> Self {
         let progress = blade.progress.clone();

@@ -13,7 +13,7 @@ pub const ARGUMENTS_BYTES: Bytes = Bytes(64);
 
 arguments! {
     /// The arguments of all three functions.
-    pub struct Arguments {
+    pub struct RankingArguments {
         /// The nodes.
         pub nodes: EffectiveAddress,
         /// The states of the threads by sublist at first; afterwards what comes before each sublist.
@@ -37,7 +37,7 @@ arguments! {
     }
 }
 
-impl Arguments {
+impl RankingArguments {
     /// The area of the records of an SPE.
     pub fn area(&self, share: u32) -> EffectiveAddress {
         self.areas.offset(u64::from(share) * self.area_bytes)
@@ -70,7 +70,7 @@ const FEWEST_RECORDS: u32 = 8;
 
 /// The threads of an SPE, grouped on DMA lists, and where their things lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalMap {
+pub struct ThreadMap {
     /// Threads of each list.
     pub lists: Vec<Group>,
     /// Records of a buffer.
@@ -100,7 +100,7 @@ pub struct Group {
     pub buffers: [LocalAddress; 2],
 }
 
-impl LocalMap {
+impl ThreadMap {
     /// The map for so many threads, one or more, on so many lists; fewer where there are fewer threads.
     pub fn new(threads: u32, lists: u32) -> Self {
         let mut records = MOST_RECORDS;
@@ -149,7 +149,7 @@ mod tests {
     fn all_threads_find_room_and_nothing_overlaps() {
         for threads in [1, 2, 3, 7, 8, 64, 100, 511, 512] {
             for lists in 1..=16 {
-                let map = LocalMap::new(threads, lists);
+                let map = ThreadMap::new(threads, lists);
                 assert_eq!(map.lists.len() as u32, lists.min(threads));
                 let each = map.lists.iter().map(|group| group.threads);
                 assert_eq!(each.sum::<u32>(), threads);
@@ -171,7 +171,7 @@ mod tests {
                 assert!(pieces[0].0 >= FREE && last.0 + last.1 <= END);
             }
         }
-        assert_eq!(LocalMap::new(64, 16).records, 32);
-        assert_eq!(LocalMap::new(512, 1).records, 8);
+        assert_eq!(ThreadMap::new(64, 16).records, 32);
+        assert_eq!(ThreadMap::new(512, 1).records, 8);
     }
 }

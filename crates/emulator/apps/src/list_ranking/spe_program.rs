@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::NODES_PER_STEP;
 use super::places::{
-    ARGUMENTS, ARGUMENTS_BYTES, Arguments, Group, LocalMap, REPORT, REPORT_BYTES, REPORTS,
+    ARGUMENTS, ARGUMENTS_BYTES, Group, REPORT, REPORT_BYTES, REPORTS, RankingArguments, ThreadMap,
 };
 use crate::layout::InMemory as _;
 use crate::streaming::{Buffers, Streams, Transfers};
@@ -64,7 +64,7 @@ impl ListProgram {
     }
 
     /// Adds the successors of its part of the nodes.
-    async fn sum(&self, spe: &Timed<'_>, call: Call, arguments: &Arguments) -> Result<()> {
+    async fn sum(&self, spe: &Timed<'_>, call: Call, arguments: &RankingArguments) -> Result<()> {
         spe.write(REPORT, &[Quadword::ZERO])?;
         let groups = part(arguments.node_count.div_ceil(NODES_PER_GROUP), call.share, call.shares);
         let streams = Streams::new(buffers(), &groups, &[(arguments.nodes, GROUP_BYTES)], &[]);
@@ -78,7 +78,7 @@ impl ListProgram {
     }
 
     /// Puts what comes before a sublist in front of the prefixes of its part of all records.
-    async fn add(&self, spe: &Timed<'_>, call: Call, arguments: &Arguments) -> Result<()> {
+    async fn add(&self, spe: &Timed<'_>, call: Call, arguments: &RankingArguments) -> Result<()> {
         let sublists = arguments.sublist_count;
         let table = Bytes(NODE_BYTES.0 * u64::from(sublists + 1));
         let reports = Bytes(REPORT_BYTES * u64::from(arguments.areas_count));
@@ -123,14 +123,14 @@ impl ListProgram {
     }
 
     /// Ranks its part of the sublists, by software-managed threads.
-    async fn rank(&self, spe: &Spe, call: Call, arguments: &Arguments) -> Result<()> {
+    async fn rank(&self, spe: &Spe, call: Call, arguments: &RankingArguments) -> Result<()> {
         let own = part(arguments.sublist_count, call.share, call.shares);
         let element = Timed::new(spe);
         if own.is_empty() {
             element.write(REPORT, &[Quadword::ZERO])?;
             return report(&element, arguments.report(call.share)).await;
         }
-        let map = LocalMap::new(own.len() as u32, arguments.buffers);
+        let map = ThreadMap::new(own.len() as u32, arguments.buffers);
         let mut area = Area { end: arguments.area(call.share), records: map.records };
         let threads = Threads { program: self, spe, arguments, map: &map, first: own.start };
         let mut groups: Vec<Progressing> = Vec::with_capacity(map.lists.len());
@@ -186,8 +186,8 @@ impl Area {
 struct Threads<'a> {
     program: &'a ListProgram,
     spe: &'a Spe,
-    arguments: &'a Arguments,
-    map: &'a LocalMap,
+    arguments: &'a RankingArguments,
+    map: &'a ThreadMap,
     /// The first sublist of the SPE.
     first: u32,
 }
@@ -319,7 +319,7 @@ impl SpeProgram for ListProgram {
         let get = Command::new(Direction::Get, ARGUMENTS, call.arguments, ARGUMENTS_BYTES, GETS);
         timed.enqueue(get).await?;
         timed.wait_for(GETS).await;
-        let arguments = Arguments::from_quadwords(&timed.read(ARGUMENTS, ARGUMENTS_BYTES)?);
+        let arguments = RankingArguments::from_quadwords(&timed.read(ARGUMENTS, ARGUMENTS_BYTES)?);
         match call.function {
             SUM => self.sum(&timed, call, &arguments).await?,
             RANK => {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::coupling::{Attempt, Coupling, State};
-use super::proposal::{Effort, Prior, draw};
+use super::coupling::{Attempt, ChainState, Coupling};
+use super::proposal::{HostEffort, Prior, draw};
 use super::trace::{Collector, Generation, Sample, Sampling, Tally, Trace};
 use crate::phylogeny::{Stream, Tree};
 use mmgp_cell::ppe::Work;
@@ -44,7 +44,7 @@ pub(super) struct Rules {
 }
 
 /// What the chains of a row run on: what computes their likelihoods, and knows of other rows.
-pub(super) trait Host {
+pub(super) trait ChainHost {
     /// Comes before all else.
     async fn begin(&mut self);
     /// Comes after all else.
@@ -57,7 +57,7 @@ pub(super) trait Host {
     /// The tree that was evaluated last for a chain becomes the accepted one.
     fn accept(&mut self, chain: usize, touched: &[usize]);
     /// Tells another row of a chain and learns of that row's.
-    async fn exchange(&mut self, row: u32, own: State) -> State;
+    async fn exchange(&mut self, row: u32, own: ChainState) -> ChainState;
     /// All chains of the row have done a further generation.
     fn done(&self);
 }
@@ -79,8 +79,8 @@ impl Chain {
         Self { stream, trace }
     }
 
-    fn state(&self) -> State {
-        State { log_likelihood: self.trace.log_likelihood(), place: self.trace.place }
+    fn state(&self) -> ChainState {
+        ChainState { log_likelihood: self.trace.log_likelihood(), place: self.trace.place }
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) struct RowOutcome {
     pub swaps: Tally,
 }
 
-impl<H: Host> Row<H> {
+impl<H: ChainHost> Row<H> {
     /// Runs the chains of `row` for all generations.
     pub async fn run(mut self, row: u32) -> RowOutcome {
         self.host.begin().await;
@@ -231,7 +231,7 @@ impl<H: Host> Row<H> {
 }
 
 /// The host's work for what a proposal counted.
-fn effort(effort: &Effort) -> Work {
+fn effort(effort: &HostEffort) -> Work {
     VISIT * effort.nodes_visited
         + DRAW * effort.random_draws
         + Work::TRANSCENDENTAL * (effort.exponentials + effort.logarithms)

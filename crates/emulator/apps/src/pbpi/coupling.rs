@@ -105,7 +105,7 @@ impl Coupling {
 
 /// What others must know of a chain to swap with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct State {
+pub(super) struct ChainState {
     pub log_likelihood: f64,
     /// The place of the chain on the ladder.
     pub place: usize,
@@ -133,7 +133,7 @@ impl Attempt {
     }
 
     /// Whether the two chains of the pair exchange their temperatures.
-    pub fn succeeds(&self, coupling: &Coupling, [one, other]: [State; 2]) -> bool {
+    pub fn succeeds(&self, coupling: &Coupling, [one, other]: [ChainState; 2]) -> bool {
         let [t_one, t_other] = [one, other].map(|state| coupling.temperature(state.place));
         // L_j^(T_i) L_i^(T_j) / (L_i^(T_i) L_j^(T_j)) = exp((T_i - T_j) (ln L_j - ln L_i)); the
         // priors of both states are on both sides.
@@ -233,8 +233,8 @@ mod tests {
     #[test]
     fn a_better_hot_state_always_comes_to_the_cold_chain_and_a_worse_one_by_the_ratio() {
         let coupling = Coupling::new(2, 1.0, 5).unwrap();
-        let state = |log_likelihood, place| State { log_likelihood, place };
-        let succeeds = |threshold, states: [State; 2]| {
+        let state = |log_likelihood, place| ChainState { log_likelihood, place };
+        let succeeds = |threshold, states: [ChainState; 2]| {
             Attempt { pair: [0, 1], threshold }.succeeds(&coupling, states)
         };
         assert!(succeeds(0.999, [state(-10.0, 0), state(-9.0, 1)]));

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::chain::{Chain, Host, Row, RowOutcome, Rules};
+use super::chain::{Chain, ChainHost, Row, RowOutcome, Rules};
 use super::coupling::Grid;
 use super::host::HostLikelihoods;
 use super::memory::{Segment, block};
@@ -122,7 +122,7 @@ impl Pbpi {
         let homes = blade.homes(self.placement, rank, &spes);
         let (inner, (row_number, column)) = (self.tree.taxa() - 2, grid.place(rank));
         let first = self.coupling.chains_of(row_number).start;
-        let likelihoods = Likelihoods::new(known, first, chains);
+        let likelihoods = RowLikelihoods::new(known, first, chains);
         let segment = Segment::new(blade, &homes, (column, grid.columns()), &self.patterns, inner);
         if likelihoods.values() == Values::Computed {
             segment.fill(blade, &self.patterns);
@@ -220,7 +220,7 @@ fn progress(blade: &Blade, rank: u32) -> Progress {
 }
 
 /// Starts a process of a row; the one that collects samples leaves what came of the row.
-fn start<H: Host + 'static>(
+fn start<H: ChainHost + 'static>(
     blade: &Blade,
     life: Row<H>,
     (rank, row): (u32, u32),
@@ -264,14 +264,14 @@ impl Known {
 }
 
 /// The ln likelihoods of the chains of a row.
-pub(super) struct Likelihoods {
+pub(super) struct RowLikelihoods {
     known: Option<Arc<Known>>,
     /// The number of the row's first chain, and how many each has been told.
     first: usize,
     told: Vec<Cell<usize>>,
 }
 
-impl Likelihoods {
+impl RowLikelihoods {
     /// The likelihoods of so many chains from number `first` on.
     pub fn new(known: Option<&Arc<Known>>, first: usize, chains: usize) -> Self {
         Self { known: known.cloned(), first, told: vec![Cell::new(0); chains] }

@@ -37,7 +37,7 @@ impl HostVector {
 
 /// The vector of a neighbour.
 #[derive(Debug, Clone, Copy)]
-pub enum Operand<'a> {
+pub enum NeighbourVector<'a> {
     /// A tip, of which this computer keeps the codes. The program that is timed keeps vectors.
     Tip(&'a [u8]),
     /// An inner node.
@@ -56,7 +56,7 @@ static TIP_ENTRIES: [[f64; 4]; 16] = {
     entries
 };
 
-impl<'a> Operand<'a> {
+impl<'a> NeighbourVector<'a> {
     #[inline(always)]
     fn entries(self, pattern: usize) -> &'a [f64; 4] {
         match self {
@@ -75,7 +75,7 @@ impl<'a> Operand<'a> {
 }
 
 /// A neighbour: the transition matrix towards it, column by column (P_0k to P_3k), and its vector.
-pub type Neighbour<'a> = (&'a [[f64; 4]; 4], Operand<'a>);
+pub type Neighbour<'a> = (&'a [[f64; 4]; 4], NeighbourVector<'a>);
 
 /// The product over two or three neighbours c of `sum_k P^c_jk l^c_k`: a node update, or the product
 /// at the root.
@@ -148,7 +148,7 @@ pub fn likelihood_sum<A: Arithmetic>(
 
 /// What the scoreboard is asked for, at one number of patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Task {
+enum HostTask {
     /// The product over so many neighbours.
     Product(usize),
     Sum,
@@ -166,7 +166,7 @@ pub struct HostLikelihoods {
     /// The accepted sides by chain and inner node.
     accepted: Vec<Vec<usize>>,
     order: Order,
-    known: BTreeMap<Task, Cycles>,
+    known: BTreeMap<HostTask, Cycles>,
     check_costs: Option<Costs>,
     totals: [(u64, SimSpan); 3],
 }
@@ -232,7 +232,7 @@ impl HostLikelihoods {
         process.work(CALL).await;
         let root = &self.inner[chain][tree.root() - tree.taxa()][sides[tree.root() - tree.taxa()]];
         let sum = likelihood_sum(&mut Plain, &FREQUENCIES, root, &self.weights);
-        let cycles = *self.known.entry(Task::Sum).or_insert_with(|| {
+        let cycles = *self.known.entry(HostTask::Sum).or_insert_with(|| {
             let mut timed = Timed::new(process.machine(), self.order);
             likelihood_sum(&mut timed, &FREQUENCIES, root, &self.weights);
             timed.cycles()
@@ -277,8 +277,8 @@ impl HostLikelihoods {
         let empty = HostVector::zeros(0);
         let mut out = std::mem::replace(&mut self.inner[chain][index][sides[index]], empty);
         let vector = |child: usize| match child.checked_sub(tree.taxa()) {
-            None => Operand::Tip(&self.tips[child]),
-            Some(inner) => Operand::Inner(&self.inner[chain][inner][sides[inner]]),
+            None => NeighbourVector::Tip(&self.tips[child]),
+            Some(inner) => NeighbourVector::Inner(&self.inner[chain][inner][sides[inner]]),
         };
         let neighbours: Vec<Neighbour<'_>> =
             matrices.iter().zip(tree.children(node).map(vector)).collect();
@@ -286,7 +286,7 @@ impl HostLikelihoods {
         let (machine, order) = (process.machine(), self.order);
         let measure = || Costs::measure(machine, order, 1);
         let longer = self.check_costs.get_or_insert_with(measure).of(checks);
-        let task = Task::Product(neighbours.len());
+        let task = HostTask::Product(neighbours.len());
         let without = *self.known.entry(task).or_insert_with(|| {
             let mut timed = Timed::new(machine, order);
             product_of(&mut timed, &neighbours, &mut out);
@@ -436,7 +436,7 @@ mod tests {
             let matrix = [[0.25; 4]; 4];
             product(
                 timed,
-                [(&matrix, Operand::Inner(&vector)); 2],
+                [(&matrix, NeighbourVector::Inner(&vector)); 2],
                 &mut HostVector::zeros(patterns),
             );
         };

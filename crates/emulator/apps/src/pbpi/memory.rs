@@ -120,7 +120,7 @@ pub const ARGUMENTS_BYTES: Bytes = Bytes(128);
 
 arguments! {
     /// The arguments of an off-load.
-    pub struct Arguments {
+    pub struct PbpiArguments {
         /// The children, of which an inner node has two; for the likelihood the root alone.
         pub children: [End; 3],
         /// The vectors of the node, written.
@@ -138,13 +138,13 @@ arguments! {
 
 impl Segment {
     /// The arguments that every off-load of this process has in common.
-    pub fn common_arguments(&self) -> Arguments {
-        Arguments {
+    pub fn common_arguments(&self) -> PbpiArguments {
+        PbpiArguments {
             groups: self.groups,
             matrices: self.matrices,
             weights: self.weights,
             results: self.results,
-            ..Arguments::BLANK
+            ..PbpiArguments::BLANK
         }
     }
 }
@@ -179,7 +179,7 @@ mod arguments_tests {
                 0 => End::Inner(vector(10 * place)),
                 _ => End::Tip(at(10 * place)),
             };
-            let arguments = Arguments {
+            let arguments = PbpiArguments {
                 groups: 25_000,
                 children: [child(0), child(1), child(2)],
                 out: vector(40),
@@ -189,7 +189,7 @@ mod arguments_tests {
             };
             let quadwords = arguments.quadwords(ARGUMENTS_BYTES);
             assert_eq!(quadwords.len() as u64 * 16, ARGUMENTS_BYTES.0);
-            assert_eq!(Arguments::from_quadwords(&quadwords), arguments);
+            assert_eq!(PbpiArguments::from_quadwords(&quadwords), arguments);
         }
     }
 }

@@ -59,7 +59,7 @@ impl Kind {
 /// copy of the tree is not counted: a program that changes its tree in place keeps the touched
 /// nodes instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Effort {
+pub struct HostEffort {
     /// Nodes whose links or lengths were read or written, each visit counted.
     pub nodes_visited: u64,
     /// Random numbers drawn.
@@ -82,7 +82,7 @@ pub struct Proposal {
     /// infinity where the proposal left the state space.
     pub ln_hastings: f64,
     /// What the host did for it.
-    pub effort: Effort,
+    pub effort: HostEffort,
 }
 
 /// What a change of a tree in place reports.
@@ -112,7 +112,7 @@ pub fn draw(tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
 pub fn propose(kind: Kind, tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
     assert!(is_above_floor(tree), "the chain starts with every branch at the floor or above it");
     let draws_before = stream.draws();
-    let mut effort = Effort::default();
+    let mut effort = HostEffort::default();
     let mut proposed = tree.clone();
     let change = match kind {
         Kind::BranchLength => multiply_branch(&mut proposed, stream, &mut effort),
@@ -135,7 +135,7 @@ pub fn propose(kind: Kind, tree: &Tree, stream: &mut Stream) -> (Tree, Proposal)
 }
 
 /// The changed nodes and their ancestors, children before parents.
-fn touched(tree: &Tree, changed: &[usize], effort: &mut Effort) -> Vec<usize> {
+fn touched(tree: &Tree, changed: &[usize], effort: &mut HostEffort) -> Vec<usize> {
     let mut marked = vec![false; tree.nodes()];
     for &node in changed {
         let mut next = Some(node);
@@ -206,7 +206,11 @@ impl Prior {
     }
 }
 
-fn multiply_branch(tree: &mut Tree, stream: &mut Stream, effort: &mut Effort) -> Option<Change> {
+fn multiply_branch(
+    tree: &mut Tree,
+    stream: &mut Stream,
+    effort: &mut HostEffort,
+) -> Option<Change> {
     // Any node but the root has a branch.
     let index = stream.index(tree.nodes() - 1);
     let node = if index < tree.root() { index } else { index + 1 };
@@ -221,7 +225,7 @@ fn multiply_branch(tree: &mut Tree, stream: &mut Stream, effort: &mut Effort) ->
 
 /// The length x' = x exp(`ln_factor`) and ln of the Hastings ratio, which is x' / x: the walk is
 /// symmetric in ln x. Below the floor ln x' is reflected at it, which keeps the walk symmetric.
-fn multiplied(length: f64, ln_factor: f64, effort: &mut Effort) -> (f64, f64) {
+fn multiplied(length: f64, ln_factor: f64, effort: &mut HostEffort) -> (f64, f64) {
     let product = length * ln_factor.exp();
     if product >= BRANCH_FLOOR {
         return (product, ln_factor);

@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::chain::Host;
-use super::coupling::{Grid, State};
-use super::grid::Likelihoods;
+use super::chain::ChainHost;
+use super::coupling::{ChainState, Grid};
+use super::grid::RowLikelihoods;
 use super::host::HostLikelihoods;
-use super::memory::{ARGUMENTS_BYTES, Arguments, Segment};
+use super::memory::{ARGUMENTS_BYTES, PbpiArguments, Segment};
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::layout::InMemory as _;
 use crate::likelihood::{End, Vector, pairs};
@@ -50,12 +50,12 @@ pub(super) struct Rank {
     /// The one of its two vectors, for each chain of the row and each node, that belongs to the accepted
     /// tree.
     pub accepted_sides: Vec<Vec<usize>>,
-    pub likelihoods: Likelihoods,
+    pub likelihoods: RowLikelihoods,
     /// Told of generations by one process of the grid, for all go on together.
     pub progress: Progress,
 }
 
-impl Host for Rank {
+impl ChainHost for Rank {
     async fn begin(&mut self) {
         self.process.resume().await;
     }
@@ -87,7 +87,8 @@ impl Host for Rank {
                     .flat_map(|&child| jukes_cantor::transition_matrix(tree.branch_length(child)));
                 self.memory.write(self.segment.matrices, pairs(matrices));
             }
-            let mut arguments = Arguments { out: vector(node), ..self.segment.common_arguments() };
+            let mut arguments =
+                PbpiArguments { out: vector(node), ..self.segment.common_arguments() };
             for (place, &child) in arguments.children.iter_mut().zip(&children) {
                 *place = end(child);
             }
@@ -111,7 +112,7 @@ impl Host for Rank {
         self.progress.step();
     }
 
-    async fn exchange(&mut self, row: u32, own: State) -> State {
+    async fn exchange(&mut self, row: u32, own: ChainState) -> ChainState {
         exchange(&self.process, (&self.world, self.grid), row, own).await
     }
 }
@@ -122,8 +123,8 @@ pub(super) async fn exchange(
     process: &HostProcess,
     (world, grid): (&Communicator, Grid),
     row: u32,
-    own: State,
-) -> State {
+    own: ChainState,
+) -> ChainState {
     let (_, column) = grid.place(process.rank);
     let rank = grid.rank(row, column);
     let told = Data::Doubles(vec![own.log_likelihood, own.place as f64]);
@@ -131,7 +132,7 @@ pub(super) async fn exchange(
     let to = Address { rank, tag: SWAP_TAG };
     match world.sendrecv(process, to, told, wanted).await.data {
         Data::Doubles(told) if told.len() == 2 => {
-            State { log_likelihood: told[0], place: told[1] as usize }
+            ChainState { log_likelihood: told[0], place: told[1] as usize }
         }
         other => unreachable!("invariant: rows tell each other two doubles, not {other:?}"),
     }
@@ -153,7 +154,7 @@ impl Rank {
     }
 
     /// Has the SPEs compute; how many did.
-    async fn off_load(&self, function: u32, arguments: Arguments) -> u32 {
+    async fn off_load(&self, function: u32, arguments: PbpiArguments) -> u32 {
         let Segment { arguments: at, most_shares, .. } = self.segment;
         let write = |_: &[u32]| -> EffectiveAddress {
             self.memory.write(at, arguments.quadwords(ARGUMENTS_BYTES));
@@ -178,7 +179,7 @@ pub(super) struct HostRank {
     pub progress: Progress,
 }
 
-impl Host for HostRank {
+impl ChainHost for HostRank {
     async fn begin(&mut self) {
         self.process.resume().await;
     }
@@ -205,7 +206,7 @@ impl Host for HostRank {
         self.progress.step();
     }
 
-    async fn exchange(&mut self, row: u32, own: State) -> State {
+    async fn exchange(&mut self, row: u32, own: ChainState) -> ChainState {
         exchange(&self.process, (&self.world, self.grid), row, own).await
     }
 }

@@ -5,11 +5,11 @@
 //! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
 use super::memory::{
-    ARGUMENTS_BYTES, Arguments, CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, VECTOR_BYTES,
+    ARGUMENTS_BYTES, CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, PbpiArguments, VECTOR_BYTES,
     WEIGHTS_BYTES, block,
 };
 use crate::layout::{InMemory as _, Room};
-use crate::likelihood::{End, Lane};
+use crate::likelihood::{End, GroupArray};
 use crate::port::{signalling, transfers};
 use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
@@ -63,7 +63,7 @@ const CONTROL_TAG: u8 = 4;
 
 /// The places of the program's data in local store, behind its code.
 #[derive(Debug, Clone, Copy)]
-struct LocalMap {
+struct PbpiMap {
     /// The table of the logarithm.
     table: LocalAddress,
     frequencies: LocalAddress,
@@ -79,7 +79,7 @@ struct LocalMap {
     buffers: LocalAddress,
 }
 
-impl LocalMap {
+impl PbpiMap {
     fn new() -> Self {
         let mut room = Room::of_lines(CODE.0 as u32);
         Self {
@@ -101,7 +101,7 @@ pub struct PbpiProgram {
     /// How its kernels are written.
     version: Version,
     values: Values,
-    map: LocalMap,
+    map: PbpiMap,
     /// Adding the sum of a block to that of the blocks before: a load and an addition.
     accumulate: Cycles,
 }
@@ -114,7 +114,7 @@ impl PbpiProgram {
     pub fn load(on: &Runtime, version: Version, values: Values) -> Result<std::rc::Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
-        let map = LocalMap::new();
+        let map = PbpiMap::new();
         // The root product of inner nodes has the most: three children and a result.
         let set = u64::from(BLOCK_GROUPS) * 4 * (VECTOR_BYTES + COUNTS_BYTES);
         blade.create_contexts(&SpeImage {
@@ -187,7 +187,12 @@ impl PbpiProgram {
         vectors
     }
 
-    async fn node(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
+    async fn node(
+        &self,
+        spe: &impl Element,
+        arguments: &PbpiArguments,
+        share: Share,
+    ) -> Result<()> {
         self.transfer(
             spe,
             Direction::Get,
@@ -221,7 +226,12 @@ impl PbpiProgram {
         streams.run(spe, compute).await
     }
 
-    async fn root(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
+    async fn root(
+        &self,
+        spe: &impl Element,
+        arguments: &PbpiArguments,
+        share: Share,
+    ) -> Result<()> {
         self.transfer(
             spe,
             Direction::Get,
@@ -254,7 +264,7 @@ impl PbpiProgram {
     async fn likelihood(
         &self,
         spe: &impl Element,
-        arguments: &Arguments,
+        arguments: &PbpiArguments,
         call: Call,
         share: Share,
     ) -> Result<()> {
@@ -308,7 +318,7 @@ struct LocalVector {
 }
 
 /// The arrays of children, in their order.
-fn lanes_of(children: &[End]) -> Vec<Lane> {
+fn lanes_of(children: &[End]) -> Vec<GroupArray> {
     children.iter().flat_map(|&child| CHILD_BYTES.lanes(child)).collect()
 }
 
@@ -318,7 +328,7 @@ impl PbpiProgram {
         let local = self.map.arguments;
         self.transfer(spe, Direction::Get, local, call.arguments, ARGUMENTS_BYTES).await?;
         let quadwords = spe.read(local, ARGUMENTS_BYTES)?;
-        let arguments = Arguments::from_quadwords(&quadwords);
+        let arguments = PbpiArguments::from_quadwords(&quadwords);
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
         match call.function {
@@ -348,7 +358,7 @@ impl SpeProgram for PbpiProgram {
         let quadword = |index| memory.read(call.arguments.offset(16 * index));
         let quadwords: Vec<Quadword> = (0..ARGUMENTS_BYTES.0 / 16).map(quadword).collect();
         let place = |at| EffectiveAddress(memory.phase(at));
-        let placed = Arguments::from_quadwords(&quadwords).placed(ARGUMENTS_BYTES, &place);
+        let placed = PbpiArguments::from_quadwords(&quadwords).placed(ARGUMENTS_BYTES, &place);
         let mut all = Fingerprint::default();
         all.add(u64::from(call.function) << 32 | u64::from(call.shares));
         all.add(memory.phase(call.arguments));

@@ -3,8 +3,8 @@
 mod coupled;
 mod posterior;
 
-use super::chain::Host;
-use super::coupling::State;
+use super::chain::ChainHost;
+use super::coupling::ChainState;
 use super::grid::gather;
 use super::proposal::DEFAULT_PRIOR_RATE;
 use super::trace::{Inference, SampleSink};
@@ -228,7 +228,7 @@ struct Plain<'a> {
     patterns: &'a Patterns,
 }
 
-impl Host for Plain<'_> {
+impl ChainHost for Plain<'_> {
     async fn begin(&mut self) {}
 
     fn end(&mut self) {}
@@ -243,7 +243,7 @@ impl Host for Plain<'_> {
 
     fn done(&self) {}
 
-    async fn exchange(&mut self, row: u32, _: State) -> State {
+    async fn exchange(&mut self, row: u32, _: ChainState) -> ChainState {
         unreachable!("invariant: without a machine all chains are on one row, not on {row}")
     }
 }

@@ -35,7 +35,7 @@ work! {
 
 /// What the scoreboard is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Task {
+enum TimedTask {
     /// `newview` of so many inner children.
     NewView(usize),
     /// The function for so many inner ends.
@@ -46,7 +46,7 @@ enum Task {
 }
 
 /// All that the time of a task depends on.
-type Shape = (Task, usize, usize, usize);
+type Shape = (TimedTask, usize, usize, usize);
 
 /// The functions as a process of the host runs them.
 pub struct HostFunctions {
@@ -89,7 +89,7 @@ impl HostFunctions {
     fn ask(
         &mut self,
         machine: &Machine,
-        task: Task,
+        task: TimedTask,
         run: impl FnOnce(&mut Likelihoods, &mut Timed) -> Cycles,
     ) -> Cycles {
         let patterns = self.likelihoods.patterns();
@@ -113,7 +113,7 @@ impl HostFunctions {
 
     /// Computes a vector and says what it takes.
     fn newview_cycles(&mut self, machine: &Machine, call: NewView) -> Cycles {
-        let task = Task::NewView(self.likelihoods.inner_ends(call.children));
+        let task = TimedTask::NewView(self.likelihoods.inner_ends(call.children));
         if self.timing == KernelTiming::Exact {
             return self.ask(machine, task, |likelihoods, timed| {
                 likelihoods.newview(timed, call);
@@ -150,7 +150,7 @@ impl HostFunctions {
     pub async fn charge_evaluate(&mut self, process: &HostProcess, ends: [usize; 2], z: f64) {
         let begin = process.sim.now();
         process.work(CALL).await;
-        let task = Task::Evaluate(self.likelihoods.inner_ends(ends));
+        let task = TimedTask::Evaluate(self.likelihoods.inner_ends(ends));
         let cycles = self.ask(process.machine(), task, |likelihoods, timed| {
             likelihoods.evaluate(timed, ends, z);
             timed.cycles()
@@ -169,7 +169,7 @@ impl HostFunctions {
     ) -> Newton {
         let (begin, machine) = (process.sim.now(), process.machine());
         process.work(CALL).await;
-        let task = Task::SumTable(self.likelihoods.inner_ends(ends));
+        let task = TimedTask::SumTable(self.likelihoods.inner_ends(ends));
         let fill = self.ask(machine, task, |likelihoods, timed| {
             likelihoods.fill_sum_table(timed, ends);
             timed.cycles()
@@ -178,7 +178,7 @@ impl HostFunctions {
         let walked = self.places.sum_table(ends, self.likelihoods.patterns());
         process.compute(fill, &walked).await;
         for &z in &newton.tried {
-            let cycles = self.ask(machine, Task::Derivatives, |likelihoods, timed| {
+            let cycles = self.ask(machine, TimedTask::Derivatives, |likelihoods, timed| {
                 likelihoods.derivatives(timed, z);
                 timed.cycles()
             });

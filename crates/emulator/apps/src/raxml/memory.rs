@@ -285,7 +285,7 @@ pub enum Terms {
 
 arguments! {
     /// The arguments of an off-load.
-    pub struct Arguments {
+    pub struct RaxmlArguments {
         /// `newview`: the branches to both children; else the first is the branch between the ends.
         /// Kernels read them there.
         pub z: [f64; 2],
@@ -330,7 +330,7 @@ impl InMemory for Rates {
     }
 }
 
-impl Arguments {
+impl RaxmlArguments {
     /// All of them that bears on what a call does, apart from what it computes; `place` is what does
     /// of an address.
     pub fn shape(self, place: &dyn Fn(EffectiveAddress) -> EffectiveAddress) -> Vec<Quadword> {

@@ -13,7 +13,7 @@ use super::farm::Hosted;
 use super::findings::{Answer, Answers, Book};
 use super::host::HostFunctions;
 use super::memory::{
-    ARGUMENTS_BYTES, Arguments, MOST_SHARES, ProcessMemory, Terms, category_rates, rates_of,
+    ARGUMENTS_BYTES, MOST_SHARES, ProcessMemory, RaxmlArguments, Terms, category_rates, rates_of,
 };
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
@@ -101,7 +101,7 @@ impl OffloadedEngine {
     }
 
     /// What is the same for all functions.
-    fn arguments(&mut self, ends: [usize; 2], z: [f64; 2]) -> Arguments {
+    fn arguments(&mut self, ends: [usize; 2], z: [f64; 2]) -> RaxmlArguments {
         self.sequence += 1;
         let model = self.model.as_ref().expect("invariant: a model is set before it is used");
         let memory = &self.memory;
@@ -112,7 +112,7 @@ impl OffloadedEngine {
         let ends = ends.map(end);
         let tip_is_second = matches!(ends, [End::Inner(_), End::Tip(_)]);
         let (ends, z) = if tip_is_second { ([ends[1], ends[0]], [z[1], z[0]]) } else { (ends, z) };
-        Arguments {
+        RaxmlArguments {
             groups: memory.groups,
             rates: rates_of(model),
             categories: category_rates(model).len() as u32,
@@ -136,7 +136,7 @@ impl OffloadedEngine {
     async fn off_load(
         &mut self,
         function: u32,
-        arguments: Arguments,
+        arguments: RaxmlArguments,
         on_host: impl AsyncFnOnce(&mut OnHost, Own<'_>),
     ) -> u32 {
         self.process.work(CALL).await;
@@ -146,7 +146,7 @@ impl OffloadedEngine {
                 *place = spe as u8;
             }
             self.memory
-                .write_arguments(Arguments { peers, ..arguments }.quadwords(ARGUMENTS_BYTES));
+                .write_arguments(RaxmlArguments { peers, ..arguments }.quadwords(ARGUMENTS_BYTES));
             self.memory.arguments
         };
         let task = Task::new(function, self.most_shares, &write);
@@ -178,7 +178,7 @@ impl OffloadedEngine {
 
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let terms = (kept == Terms::Kept).then_some(self.memory.terms);
-        let arguments = Arguments { terms, ..self.arguments(ends, [z, z]) };
+        let arguments = RaxmlArguments { terms, ..self.arguments(ends, [z, z]) };
         let on_host = async |own: &mut OnHost, on: Own<'_>| own.evaluate(on, ends, (z, kept)).await;
         let shares = self.off_load(EVALUATE, arguments, on_host).await;
         let results = match self.teams {
@@ -257,7 +257,7 @@ impl Engine for OffloadedEngine {
 
     async fn newview(&mut self, call: NewView) {
         let out = self.memory.place_of(call.node - self.memory.tips.len());
-        let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
+        let arguments = RaxmlArguments { out, ..self.arguments(call.children, call.z) };
         let on_host = async |own: &mut OnHost, on: Own<'_>| own.newview(on, call, out).await;
         self.off_load(NEWVIEW, arguments, on_host).await;
         if self.reads_once {
@@ -294,7 +294,7 @@ impl Engine for OffloadedEngine {
             Some(&Answer::Branch { steps, .. }) => steps,
             _ => steps,
         };
-        let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
+        let arguments = RaxmlArguments { steps, ..self.arguments(ends, [z, z]) };
         let on_host =
             async |own: &mut OnHost, on: Own<'_>| own.makenewz(on, ends, (z, steps)).await;
         self.off_load(MAKENEWZ, arguments, on_host).await;

@@ -21,7 +21,7 @@ use crate::likelihood::Checks;
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use branch::{
-    Step, branch_log, derivatives, diagonal, evaluate, newton_factors, newton_step, sum_table,
+    BranchStep, branch_log, derivatives, diagonal, evaluate, newton_factors, newton_step, sum_table,
 };
 use mmgp_cell::ppe::{Arithmetic, Plain};
 use newview::{newview, transitions};
@@ -126,20 +126,20 @@ pub struct Vectors {
 
 /// An end of a branch, with its patterns.
 #[derive(Debug, Clone, Copy)]
-pub enum End<'a> {
+pub enum VectorEnd<'a> {
     /// A tip, by codes.
     Tip(&'a [u32]),
     /// An inner node.
     Inner(&'a Vectors),
 }
 
-impl End<'_> {
+impl VectorEnd<'_> {
     /// The index of a pattern's entries: the code of a tip, that of the first category.
     #[inline(always)]
     pub fn place<A: Arithmetic>(&self, ppe: &mut A, pattern: usize, categories: usize) -> usize {
         match self {
-            End::Tip(codes) => ppe.load_index(&codes[pattern]),
-            End::Inner(_) => pattern * categories,
+            VectorEnd::Tip(codes) => ppe.load_index(&codes[pattern]),
+            VectorEnd::Inner(_) => pattern * categories,
         }
     }
 }
@@ -303,9 +303,9 @@ impl Likelihoods {
             let [g, h] = self.derivatives(&mut Plain, newton.z);
             newton.tried.push(newton.z);
             match newton_step(newton.z, g, h) {
-                Step::Shorten(z) => newton.z = z,
-                Step::Go(z) => (newton.z, left) = (z, left - 1),
-                Step::Stay(z) => (newton.z, left) = (z, 0),
+                BranchStep::Shorten(z) => newton.z = z,
+                BranchStep::Go(z) => (newton.z, left) = (z, left - 1),
+                BranchStep::Stay(z) => (newton.z, left) = (z, 0),
             }
         }
         newton
@@ -326,10 +326,10 @@ impl Likelihoods {
         derivatives(ppe, &self.patterns, &self.sums, &factors)
     }
 
-    fn end(&self, node: usize) -> End<'_> {
+    fn end(&self, node: usize) -> VectorEnd<'_> {
         match node.checked_sub(self.taxa()) {
-            None => End::Tip(&self.patterns.tips[node]),
-            Some(inner) => End::Inner(&self.vectors[inner]),
+            None => VectorEnd::Tip(&self.patterns.tips[node]),
+            Some(inner) => VectorEnd::Inner(&self.vectors[inner]),
         }
     }
 }

@@ -34,7 +34,7 @@ use super::engine::{Columns, Engine};
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::{Patterns, Stream, Tree};
 use climber::{Climber, PASSES};
-use host::{Step, Tally};
+use host::{HostTally, Step};
 use parsimony::Parsimony;
 use rearrangement::{Bounds, Care, CutOff};
 use tree::{SearchTree, Z_START};
@@ -209,7 +209,7 @@ pub(crate) async fn infer(
     number: u32,
 ) -> Inference {
     let mut stream = Stream::new(settings.seed, 2 * number);
-    let columns = (patterns.weights.clone(), Tally::default());
+    let columns = (patterns.weights.clone(), HostTally::default());
     let mut climber = start(engine, patterns, settings, (&mut stream, columns)).await;
     let first_log_likelihood = climber.log_likelihood().await;
     climber.climb(&settings.effort).await;
@@ -229,7 +229,7 @@ pub(crate) async fn bootstrap(
     number: u32,
 ) -> Inference {
     let mut stream = Stream::new(settings.seed, 2 * number + 1);
-    let mut host = Tally::default();
+    let mut host = HostTally::default();
     let weights = resample(&patterns.weights, &mut stream, &mut host);
     let mut climber = start(engine, patterns, settings, (&mut stream, (weights, host))).await;
     let first_log_likelihood = climber.log_likelihood().await;
@@ -242,7 +242,7 @@ async fn start<'e, E: Engine>(
     engine: &'e mut E,
     patterns: &Patterns,
     settings: &Settings,
-    (stream, (weights, mut host)): (&mut Stream, (Vec<u32>, Tally)),
+    (stream, (weights, mut host)): (&mut Stream, (Vec<u32>, HostTally)),
 ) -> Climber<'e, E> {
     let taxa = patterns.tips.len();
     assert!(taxa >= 4, "fewer than 4 taxa have one topology");
@@ -268,7 +268,7 @@ async fn start<'e, E: Engine>(
     climber
 }
 
-fn random(taxa: usize, stream: &mut Stream, host: &mut Tally) -> SearchTree {
+fn random(taxa: usize, stream: &mut Stream, host: &mut HostTally) -> SearchTree {
     host.count(Step::Draw, taxa as u64);
     host.count(Step::Relink, taxa as u64);
     let tree = Tree::random(taxa, 1.0, stream).expect("invariant: enough taxa");
@@ -323,7 +323,7 @@ impl<E: Engine> Climber<'_, E> {
 
 /// Draws as many columns as there are, with replacement: for each pattern how often one of its
 /// columns was drawn.
-fn resample(weights: &[u32], stream: &mut Stream, host: &mut Tally) -> Vec<u32> {
+fn resample(weights: &[u32], stream: &mut Stream, host: &mut HostTally) -> Vec<u32> {
     let mut before = Vec::with_capacity(weights.len());
     let mut columns = 0;
     for &weight in weights {
@@ -355,7 +355,7 @@ mod resampling_tests {
         let (mut sums, mut without_first) = ([0_u32; 4], 0_u32);
         let replicates = 20_000;
         for _ in 0..replicates {
-            let drawn = resample(&weights, &mut stream, &mut Tally::default());
+            let drawn = resample(&weights, &mut stream, &mut HostTally::default());
             assert_eq!(drawn.iter().sum::<u32>(), 20);
             sums.iter_mut().zip(&drawn).for_each(|(sum, drawn)| *sum += drawn);
             without_first += u32::from(drawn[0] == 0);

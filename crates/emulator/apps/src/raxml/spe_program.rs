@@ -10,7 +10,7 @@ mod team;
 
 use std::rc::Rc;
 
-use super::memory::{ARGUMENTS_BYTES, Arguments, MOST_SHARES, WORDS_BYTES, vector_bytes};
+use super::memory::{ARGUMENTS_BYTES, MOST_SHARES, RaxmlArguments, WORDS_BYTES, vector_bytes};
 use crate::layout::{InMemory as _, Room};
 use crate::port::{Port, signalling, transfers};
 use crate::streaming::Buffers;
@@ -50,7 +50,7 @@ pub struct RaxmlProgram {
     version: Version,
     values: Values,
     teams: Teams,
-    map: LocalMap,
+    map: RaxmlMap,
     /// Adding two doubles that are in local store: a load and an addition.
     add: Cycles,
     /// The largest transfer.
@@ -58,10 +58,10 @@ pub struct RaxmlProgram {
 }
 
 /// A call as the functions see it.
-struct Task<'a, E> {
+struct SharedCall<'a, E> {
     spe: &'a E,
     call: Call,
-    arguments: Arguments,
+    arguments: RaxmlArguments,
     /// The groups of patterns that this SPE works on.
     share: std::ops::Range<u32>,
 }
@@ -75,14 +75,14 @@ impl RaxmlProgram {
     pub fn load(on: &Runtime, port: Port, values: Values, teams: Teams) -> Result<Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
-        let map = LocalMap::new(spu.local_store);
+        let map = RaxmlMap::new(spu.local_store);
         blade.create_contexts(&SpeImage {
             name: "RAxML",
-            code: LocalMap::CODE,
-            data: LocalMap::tables(),
+            code: RaxmlMap::CODE,
+            data: RaxmlMap::tables(),
             buffers: map.buffers(),
             zeros: map.zeros(),
-            stack: LocalMap::STACK,
+            stack: RaxmlMap::STACK,
         })?;
         let version = port.version();
         let signalling = signalling(version);
@@ -99,16 +99,16 @@ impl RaxmlProgram {
         Ok(())
     }
 
-    async fn fetch_arguments(&self, spe: &impl Element, call: Call) -> Result<Arguments> {
+    async fn fetch_arguments(&self, spe: &impl Element, call: Call) -> Result<RaxmlArguments> {
         let local = self.map.arguments;
         let effective = call.arguments;
         let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
         self.transfer(spe, get).await?;
-        Ok(Arguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?))
+        Ok(RaxmlArguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?))
     }
 
     /// Fetches the model where the SPE has another one.
-    async fn fetch_model(&self, spe: &impl Element, arguments: &Arguments) -> Result<()> {
+    async fn fetch_model(&self, spe: &impl Element, arguments: &RaxmlArguments) -> Result<()> {
         let held = self.map.model_version;
         if spe.read(held, Bytes(16))?[0].0[0] == arguments.model_version {
             return Ok(());
@@ -122,7 +122,7 @@ impl RaxmlProgram {
     /// The room for blocks, and how they flow: as many groups as fill a buffer.
     fn buffers(&self, rates: Rates) -> Buffers {
         let transfers = transfers(self.version);
-        let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
+        let groups = RaxmlMap::BLOCK_BYTES / vector_bytes(rates) as u32;
         Buffers { at: self.map.streams.0, groups, transfers }
     }
 
@@ -141,7 +141,7 @@ impl RaxmlProgram {
         };
         self.fetch_model(spe, &arguments).await?;
         let share = team::share(arguments.groups, call);
-        let task = Task { spe, call, arguments, share };
+        let task = SharedCall { spe, call, arguments, share };
         match call.function {
             NEWVIEW => self.newview(&task).await,
             MAKENEWZ => self.makenewz(&task).await,
@@ -170,7 +170,7 @@ impl SpeProgram for RaxmlProgram {
         let quadwords: Vec<Quadword> = (0..ARGUMENTS_BYTES.0 / 16)
             .map(|index| memory.read(call.arguments.offset(16 * index)))
             .collect();
-        let arguments = Arguments::from_quadwords(&quadwords);
+        let arguments = RaxmlArguments::from_quadwords(&quadwords);
         let held = self.map.model_version;
         let holds = |spe: &Spe| spe.store.borrow().load(held).0[0] == arguments.model_version;
         if !calls.iter().all(|(spe, _)| holds(spe)) {
@@ -195,10 +195,10 @@ impl SpeProgram for RaxmlProgram {
     }
 }
 
-/// Addresses in local store \[bytes\]; behind [`LocalMap::CODE`] and [`LocalMap::tables`] follow the
+/// Addresses in local store \[bytes\]; behind [`RaxmlMap::CODE`] and [`RaxmlMap::tables`] follow the
 /// buffers, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LocalMap {
+struct RaxmlMap {
     /// The tables for exponentials and logarithms.
     pub tables: LocalAddress,
     /// The arguments of the call.
@@ -236,7 +236,7 @@ struct LocalMap {
 /// Room for the message of an SPE to another: two quadwords, one a sequence number.
 const MESSAGE_BYTES: Bytes = Bytes(32);
 
-impl LocalMap {
+impl RaxmlMap {
     /// The module of all three functions: 117 KB (Blagojevic et al., PPoPP 2007).
     pub const CODE: Bytes = Bytes(117 * 1024);
     /// Room for the stack: calls are few and shallow.

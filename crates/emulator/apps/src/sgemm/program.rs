@@ -60,7 +60,7 @@ pub struct SgemmProgram {
 
 /// What an SPE multiplies next: a piece of the panels of a block of C.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct PieceStep {
     /// The row of the block of C.
     row: u32,
     column: u32,
@@ -129,11 +129,11 @@ impl Product<'_> {
     }
 
     /// The step with that number: pieces within blocks, blocks within rows.
-    fn step(&self, number: u32) -> Step {
+    fn step(&self, number: u32) -> PieceStep {
         let (pieces, blocks) = (self.panels.pieces(), self.operands.blocks);
         let block = number / pieces;
         let row = self.call.share + block / blocks * self.call.shares;
-        Step { row, column: block % blocks, piece: number % pieces, slot: number % 2 }
+        PieceStep { row, column: block % blocks, piece: number % pieces, slot: number % 2 }
     }
 
     /// Begins to fetch blocks of a panel by one list.
@@ -165,8 +165,8 @@ impl Product<'_> {
     }
 
     /// Begins to fetch the pieces that a step needs.
-    async fn fetch_pieces(&self, step: Step) -> Result<()> {
-        let Step { row, column, piece, slot } = step;
+    async fn fetch_pieces(&self, step: PieceStep) -> Result<()> {
+        let PieceStep { row, column, piece, slot } = step;
         let (operands, numbers) = (&self.operands, self.panels.of_piece(piece));
         if !self.panels.keeps_a {
             let block = |number| operands.block(operands.a, row, number);
@@ -177,8 +177,8 @@ impl Product<'_> {
     }
 
     /// Waits for the pieces of a step.
-    async fn wait_for_pieces(&self, step: Step) {
-        let Step { column, piece, slot, .. } = step;
+    async fn wait_for_pieces(&self, step: PieceStep) {
+        let PieceStep { column, piece, slot, .. } = step;
         let slot = slot as u8;
         let of_a = match (self.panels.keeps_a, column, piece) {
             (true, 0, 0) => 1 << A_TAG,
@@ -189,7 +189,7 @@ impl Product<'_> {
     }
 
     /// Adds the products of the blocks of a step to a block of C.
-    async fn multiply(&self, step: Step, of_c: u32) -> Result<()> {
+    async fn multiply(&self, step: PieceStep, of_c: u32) -> Result<()> {
         for number in self.panels.of_piece(step.piece) {
             let kernel = kernel(self.panels, step.slot, number, of_c);
             self.spe.write(FIRST_TILE, &[kernel.first_tile()])?;

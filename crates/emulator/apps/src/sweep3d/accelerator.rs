@@ -36,14 +36,14 @@ use super::boundaries::Reflections;
 use super::cells::{self, Cells};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
-use host::{Account, Host};
+use host::{Account, LineHost};
 use lines::{Calls, Faces};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds};
 use mmgp_cell::Placement;
 use mmgp_runtime::{Runtime, Signalling};
-use spe_program::{FUNCTIONS, LineProgram, LocalMap};
+use spe_program::{FUNCTIONS, LineMap, LineProgram};
 
 /// Instructions with which an SPE finds what a line works on, one after the other: it takes the line's
 /// four numbers apart, and for six arrays a product and a sum make an address.
@@ -60,7 +60,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     cells::fill(&cells, &part, problem, &blade.memory);
     let faces = Faces::allocate(problem, allocate);
     let calls = Calls::allocate(problem, blade.machine.layout.spes(), allocate);
-    let map = LocalMap::new(problem, &calls);
+    let map = LineMap::new(problem, &calls);
     blade.create_contexts(&map.image(problem))?;
     let program = Rc::new(LineProgram {
         map,
@@ -73,7 +73,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
         fixed: RefCell::new(vec![0; blade.machine.layout.spes() as usize]),
     });
     on.load(&program, Signalling::Memory);
-    let host = Host {
+    let host = LineHost {
         problem: Arc::clone(problem),
         memory: Rc::clone(&blade.memory),
         process: on.process(0, own),

@@ -35,11 +35,11 @@ impl Neighbours {
 /// angles.
 #[derive(Debug, Clone, Copy)]
 pub struct Reflections {
-    faces: [Option<Faces>; 3],
+    faces: [Option<ReflectedFaces>; 3],
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Faces {
+struct ReflectedFaces {
     start: EffectiveAddress,
     bytes: u64,
     /// Faces of an octant.
@@ -59,7 +59,7 @@ impl Reflections {
                 problem.boundaries[axis] == Boundary::Reflective && part.origin[axis] == 0;
             let all = if axis == K { problem.fan_count() } else { problem.step_count() };
             let bytes = u64::from(face_bytes[axis]).next_multiple_of(128);
-            let room = || Faces {
+            let room = || ReflectedFaces {
                 start: allocate(Bytes(bytes * all as u64)),
                 bytes,
                 count: all / Octant::COUNT,
@@ -71,13 +71,13 @@ impl Reflections {
 
     /// The address where what leaves over the low face in a step is kept; none where nothing is reflected.
     pub fn place(&self, axis: usize, step: &Step) -> Option<EffectiveAddress> {
-        let Faces { start, bytes, .. } = self.faces[axis]?;
+        let ReflectedFaces { start, bytes, .. } = self.faces[axis]?;
         Some(start.offset(bytes * number(axis, step) as u64))
     }
 
     /// The address where what comes back in a step was kept: in the step of the octant with the other sign.
     pub fn source(&self, axis: usize, step: &Step) -> Option<EffectiveAddress> {
-        let Faces { start, bytes, count } = self.faces[axis]?;
+        let ReflectedFaces { start, bytes, count } = self.faces[axis]?;
         let octants = step.octant.index() - step.octant.mirrored(axis).index();
         Some(start.offset(bytes * (number(axis, step) - octants * count) as u64))
     }

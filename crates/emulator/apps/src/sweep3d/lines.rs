@@ -47,7 +47,7 @@ pub struct Pass {
 pub struct Lines<'a> {
     pub spe: &'a Spe,
     pub cells: &'a Cells,
-    pub map: &'a LocalMap,
+    pub map: &'a RankMap,
 }
 
 impl Lines<'_> {
@@ -165,7 +165,7 @@ struct Sizes {
 
 /// The beginnings of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LocalMap {
+pub struct RankMap {
     pub coefficients: LocalAddress,
     /// Quadwords that are summed up over all ranks, and room for those of others.
     pub sums: LocalAddress,
@@ -187,11 +187,11 @@ pub fn fan_bytes(angles: u32) -> u64 {
     coefficients_bytes(angles).0 + 3 * face_bytes(angles).0
 }
 
-impl LocalMap {
+impl RankMap {
     /// The map for a rank's block of so many cells along i, j and k, and so many angles of those of an octant.
     ///
     /// # Errors
-    /// The errors of [`LocalMap::new`].
+    /// The errors of [`RankMap::new`].
     pub fn of_block([cells, lines, planes]: [u32; 3], [own, all]: [u32; 2]) -> Result<Self> {
         let fans = Octant::COUNT as u32 * all / own;
         Self::new(Sizes {

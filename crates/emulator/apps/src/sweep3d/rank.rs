@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::boundaries::{Neighbours, Reflections};
 use super::cells::{Array, Cells};
-use super::lines::{Chunk, Lines, LocalMap, Pass, fan_bytes, transfer};
+use super::lines::{Chunk, Lines, Pass, RankMap, fan_bytes, transfer};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimSpan, SimTime};
 use mmgp_cell::messages::{self, Operation, Reduction, Word};
@@ -30,7 +30,7 @@ pub struct RankProgram {
     pub messages: messages::Rank,
     pub problem: Arc<Problem>,
     pub cells: Cells,
-    pub map: LocalMap,
+    pub map: RankMap,
     pub neighbours: Neighbours,
     pub reflections: Reflections,
     pub progress: Progress,

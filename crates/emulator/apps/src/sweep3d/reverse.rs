@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::boundaries::{Neighbours, Reflections};
 use super::cells::{Cells, absorption, fill, leakage, spans, take_flux};
-use super::lines::{LocalMap, MESSAGES};
+use super::lines::{MESSAGES, RankMap};
 use super::rank::{Account, RankProgram};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
@@ -27,7 +27,7 @@ const ADDRESSING: u64 = 12;
 struct Placed {
     part: Part,
     cells: Cells,
-    map: LocalMap,
+    map: RankMap,
     blade: Rc<Blade>,
     /// The Cell of it whose memory they lie in.
     cell: u32,
@@ -70,7 +70,7 @@ impl Placed {
         let extents = part.cells.map(|it| it as u32);
         let planes = problem.planes_of_block() as u32;
         let angles = [problem.angles_of_block(), problem.quadrature().count()];
-        let map = LocalMap::of_block([extents[I], extents[J], planes], angles.map(|it| it as u32))?;
+        let map = RankMap::of_block([extents[I], extents[J], planes], angles.map(|it| it as u32))?;
         let cells = Cells::allocate(extents, |bytes| blade.memory.allocate(cell, bytes));
         Ok(Self { part, cells, map, blade, cell })
     }

@@ -41,7 +41,7 @@ pub struct Turn {
 }
 
 /// What stays in registers from thread to thread.
-struct Constants<R> {
+struct TurnConstants<R> {
     /// `{successor, prefix, ., .}` from a node and a sum.
     link: R,
     /// `{0, 1, sublist, node}` from that and a state.
@@ -50,7 +50,7 @@ struct Constants<R> {
     state: R,
 }
 
-impl<R: Copy> Constants<R> {
+impl<R: Copy> TurnConstants<R> {
     #[inline(always)]
     fn load<S: Spu<Register = R>>(spu: &mut S) -> Self {
         Self {
@@ -103,7 +103,7 @@ kernel! {
 impl Advance {
     #[inline(always)]
     fn instructions<S: Spu>(&self, spu: &mut S) -> Turn {
-        let constants = Constants::load(spu);
+        let constants = TurnConstants::load(spu);
         let elements = Elements::begin(spu, self.low);
         let room = spu.lqa(self.room);
         let mut states = spu.ila(self.states.0);

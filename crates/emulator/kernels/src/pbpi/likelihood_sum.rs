@@ -54,7 +54,7 @@ const COUNTS_OF_PAIR: [Quadword; 2] = [
 
 /// The registers of the loop that do not change.
 #[derive(Clone, Copy)]
-struct Constants<R> {
+struct SumConstants<R> {
     frequencies: [R; 2],
     logarithm: Logarithm<R>,
     first_doubles: R,
@@ -82,7 +82,7 @@ fn tuned<S: Spu>(spu: &mut S, kernel: &LikelihoodSum) -> f64 {
     let mut left = spu.ila(kernel.groups);
     let mut sum = spu.il(0);
     if !spu.brz(left) {
-        let constants = Constants {
+        let constants = SumConstants {
             frequencies: [
                 spu.lqa(kernel.frequencies),
                 spu.lqa(kernel.frequencies.offset(Bytes(16))),
@@ -120,7 +120,7 @@ fn tuned<S: Spu>(spu: &mut S, kernel: &LikelihoodSum) -> f64 {
 #[inline(always)]
 fn add_group<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &SumConstants<S::Register>,
     [root, counts, weights]: [S::Register; 3],
     sum: S::Register,
 ) -> S::Register {
@@ -136,7 +136,7 @@ fn add_group<S: Spu>(
 #[inline(always)]
 fn add_pair<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &SumConstants<S::Register>,
     [root, n, weights]: [S::Register; 3],
     pair: usize,
     sum: S::Register,
@@ -156,7 +156,7 @@ fn add_pair<S: Spu>(
 #[inline(always)]
 fn dot_product<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &SumConstants<S::Register>,
     root: S::Register,
     displacement: i32,
 ) -> S::Register {

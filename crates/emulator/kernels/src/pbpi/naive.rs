@@ -9,7 +9,7 @@
 //! *Deviations* from the tuned kernels, beside rounding: a denormal is scaled like any other number;
 //! a pattern of weight 0 is left out by a branch.
 
-use super::product::{Child, Product};
+use super::product::{Neighbour, Product};
 use super::{LikelihoodSum, PATTERNS_PER_GROUP, TipVectors};
 use crate::scalar::{
     all_below_threshold, constant, entrywise_product, load, load_byte, load_vector, load_word,
@@ -22,15 +22,15 @@ const LN_OF_SCALING: f64 = -256.0 * std::f64::consts::LN_2;
 
 /// The place of the kernel in a child's data.
 #[derive(Clone, Copy)]
-struct Walk<R> {
+struct NeighbourWalk<R> {
     matrix: R,
     vectors: R,
     counts: R,
 }
 
-impl<R: Copy> Walk<R> {
+impl<R: Copy> NeighbourWalk<R> {
     #[inline(always)]
-    fn begin<S: Spu<Register = R>>(spu: &mut S, child: Child) -> Self {
+    fn begin<S: Spu<Register = R>>(spu: &mut S, child: Neighbour) -> Self {
         Self {
             matrix: spu.ila(child.matrix.0),
             vectors: spu.ila(child.vectors.0),
@@ -64,9 +64,9 @@ pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
     if spu.brz(left) {
         return;
     }
-    let mut walks = [Walk::begin(spu, children[0]); CHILDREN];
+    let mut walks = [NeighbourWalk::begin(spu, children[0]); CHILDREN];
     for child in 1..CHILDREN {
-        walks[child] = Walk::begin(spu, children[child]);
+        walks[child] = NeighbourWalk::begin(spu, children[child]);
     }
     let mut out = spu.ila(out.0);
     let mut out_counts = spu.ila(out_counts.0);

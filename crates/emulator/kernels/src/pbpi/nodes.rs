@@ -1,7 +1,7 @@
 //! The vectors of inner nodes: those below the root have two children, and the root has three
 //! neighbours because the tree is unrooted.
 
-use super::product::{Child, Product, product_of_children};
+use super::product::{Neighbour, Product, product_of_children};
 use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
 use mmgp_base::units::Bytes;
 use mmgp_spu::LocalAddress;
@@ -63,9 +63,9 @@ kernel! {
 impl NodeUpdate {
     fn product(&self) -> Product<2> {
         let (matrix, vectors, counts) = (self.left_matrix, self.left, self.left_counts);
-        let left = Child { matrix, vectors, counts };
+        let left = Neighbour { matrix, vectors, counts };
         let (matrix, vectors, counts) = (self.right_matrix, self.right, self.right_counts);
-        let children = [left, Child { matrix, vectors, counts }];
+        let children = [left, Neighbour { matrix, vectors, counts }];
         Product { groups: self.groups, children, out: self.out, out_counts: self.out_counts }
     }
 }
@@ -117,7 +117,7 @@ impl RootProduct {
     }
 
     fn product(&self) -> Product<3> {
-        let children = [0, 1, 2].map(|child| Child {
+        let children = [0, 1, 2].map(|child| Neighbour {
             matrix: self.matrices[child],
             vectors: self.vectors[child],
             counts: self.counts[child],

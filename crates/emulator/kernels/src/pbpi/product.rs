@@ -19,7 +19,7 @@ use mmgp_spu::{LocalAddress, Quadword, Spu};
 
 /// A child: where its transition matrix, its vectors and its counts lie.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Child {
+pub(super) struct Neighbour {
     pub(super) matrix: LocalAddress,
     pub(super) vectors: LocalAddress,
     pub(super) counts: LocalAddress,
@@ -29,7 +29,7 @@ pub(super) struct Child {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product<const CHILDREN: usize> {
     pub(super) groups: u32,
-    pub(super) children: [Child; CHILDREN],
+    pub(super) children: [Neighbour; CHILDREN],
     pub(super) out: LocalAddress,
     pub(super) out_counts: LocalAddress,
 }
@@ -61,7 +61,7 @@ const SPLAT: [Quadword; 2] =
 
 /// Constants in registers.
 #[derive(Clone, Copy)]
-struct Constants<R> {
+struct ProductConstants<R> {
     splat: [R; 2],
     high_words: R,
     first_doubles: R,
@@ -71,7 +71,7 @@ struct Constants<R> {
     scaling: R,
 }
 
-impl<R: Copy> Constants<R> {
+impl<R: Copy> ProductConstants<R> {
     #[inline(always)]
     fn load<S: Spu<Register = R>>(spu: &mut S) -> Self {
         Self {
@@ -93,16 +93,16 @@ impl<R: Copy> Constants<R> {
 
 /// The registers that walk through a child's data.
 #[derive(Clone, Copy)]
-struct Walk<R> {
+struct ChildWalk<R> {
     /// Two registers for each column.
     matrix: [R; 8],
     vectors: R,
     counts: R,
 }
 
-impl<R: Copy> Walk<R> {
+impl<R: Copy> ChildWalk<R> {
     #[inline(always)]
-    fn begin<S: Spu<Register = R>>(spu: &mut S, child: Child) -> Self {
+    fn begin<S: Spu<Register = R>>(spu: &mut S, child: Neighbour) -> Self {
         let mut half = |index: u32| spu.lqa(LocalAddress(child.matrix.0 + 16 * index));
         let matrix = [half(0), half(1), half(2), half(3), half(4), half(5), half(6), half(7)];
         let (vectors, counts) = (spu.ila(child.vectors.0), spu.ila(child.counts.0));
@@ -129,10 +129,10 @@ pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
     if spu.brz(left) {
         return;
     }
-    let constants = Constants::load(spu);
-    let mut walks = [Walk::begin(spu, children[0]); CHILDREN];
+    let constants = ProductConstants::load(spu);
+    let mut walks = [ChildWalk::begin(spu, children[0]); CHILDREN];
     for child in 1..CHILDREN {
-        walks[child] = Walk::begin(spu, children[child]);
+        walks[child] = ChildWalk::begin(spu, children[child]);
     }
     let mut out = spu.ila(out.0);
     let mut out_counts = spu.ila(out_counts.0);
@@ -166,8 +166,8 @@ pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
 #[inline(always)]
 fn pattern_product<S: Spu, const CHILDREN: usize>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
-    children: &[Walk<S::Register>; CHILDREN],
+    constants: &ProductConstants<S::Register>,
+    children: &[ChildWalk<S::Register>; CHILDREN],
     pattern: usize,
 ) -> [S::Register; 2] {
     let first = matrix_times_vector(spu, constants, &children[0], pattern);
@@ -184,8 +184,8 @@ fn pattern_product<S: Spu, const CHILDREN: usize>(
 #[inline(always)]
 fn matrix_times_vector<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
-    child: &Walk<S::Register>,
+    constants: &ProductConstants<S::Register>,
+    child: &ChildWalk<S::Register>,
     pattern: usize,
 ) -> [S::Register; 2] {
     let displacement = 32 * pattern as i32;
@@ -208,7 +208,7 @@ fn matrix_times_vector<S: Spu>(
 #[inline(always)]
 fn sum_of_counts<S: Spu, const CHILDREN: usize>(
     spu: &mut S,
-    children: &[Walk<S::Register>; CHILDREN],
+    children: &[ChildWalk<S::Register>; CHILDREN],
 ) -> S::Register {
     let first = spu.lqd(0, children[0].counts);
     let second = spu.lqd(0, children[1].counts);
@@ -228,7 +228,7 @@ fn sum_of_counts<S: Spu, const CHILDREN: usize>(
 #[inline(always)]
 fn scale_and_store<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &ProductConstants<S::Register>,
     products: [[S::Register; 2]; PATTERNS],
     counts: S::Register,
     out: S::Register,
@@ -258,7 +258,7 @@ fn scale_and_store<S: Spu>(
 #[inline(always)]
 fn all_below<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &ProductConstants<S::Register>,
     [lower, upper]: [S::Register; 2],
 ) -> S::Register {
     let lower = spu.clgt(constants.threshold, lower);
@@ -270,7 +270,7 @@ fn all_below<S: Spu>(
 #[inline(always)]
 fn store_pattern<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &ProductConstants<S::Register>,
     pattern: usize,
     [lower, upper]: [S::Register; 2],
     exponent: S::Register,

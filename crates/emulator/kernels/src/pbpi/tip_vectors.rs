@@ -71,7 +71,7 @@ impl TipVectors {
 
 /// The registers of the loop that do not change.
 #[derive(Clone, Copy)]
-struct Constants<R> {
+struct TipConstants<R> {
     code_of_pattern: [R; 4],
     /// The addresses of the first and the second halves of the vectors of all codes.
     table: [R; 2],
@@ -84,7 +84,7 @@ fn tuned<S: Spu>(spu: &mut S, kernel: &TipVectors) {
     if spu.brz(left) {
         return;
     }
-    let constants = Constants {
+    let constants = TipConstants {
         code_of_pattern: [
             spu.lqr(CODE_OF_PATTERN[0]),
             spu.lqr(CODE_OF_PATTERN[1]),
@@ -117,7 +117,7 @@ fn tuned<S: Spu>(spu: &mut S, kernel: &TipVectors) {
 #[inline(always)]
 fn copy_vector<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &TipConstants<S::Register>,
     pattern: usize,
     group: S::Register,
     out: S::Register,

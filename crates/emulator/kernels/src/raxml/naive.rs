@@ -69,12 +69,12 @@ fn element<S: Spu>(
 
 /// Walks along the vectors or codes of an end of a branch.
 #[derive(Clone, Copy)]
-struct Walk<R> {
+struct PatternWalk<R> {
     data: R,
     counts: R,
 }
 
-impl<R: Copy> Walk<R> {
+impl<R: Copy> PatternWalk<R> {
     #[inline(always)]
     fn begin<S: Spu<Register = R>>(spu: &mut S, end: End) -> Self {
         match end {

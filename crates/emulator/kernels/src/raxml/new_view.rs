@@ -194,13 +194,13 @@ fn by_children<S: Sum>(kernel: &NewView, store: &mut LocalStore) -> bool {
 
 /// All patterns, with so many categories each.
 #[inline(always)]
-fn all<S: Sum, Left: Operand, Right: Operand, const CATEGORIES: usize>(
+fn all<S: Sum, Left: HostOperand, Right: HostOperand, const CATEGORIES: usize>(
     kernel: &NewView,
     store: &mut LocalStore,
     left: &Left,
     right: &Right,
 ) -> bool {
-    let v = Diagonals::load(store, kernel.model.offset(V_OFFSET));
+    let v = MatrixDiagonals::load(store, kernel.model.offset(V_OFFSET));
     let can_vanish = matches!(kernel.right, Child::Inner { .. });
     let mut out = kernel.out;
     let mut are_numbers = true;
@@ -260,7 +260,7 @@ const fn power_of_two(exponent: i32) -> f64 {
 }
 
 /// What a child contributes.
-trait Operand {
+trait HostOperand {
     /// The matrix of the child times its vector, by j.
     fn product<S: Sum>(&self, store: &LocalStore, pattern: u32, category: usize) -> Four;
 }
@@ -268,7 +268,7 @@ trait Operand {
 /// A tip with GAMMA: its products stand in a table.
 struct Tabulated(Child);
 
-impl Operand for Tabulated {
+impl HostOperand for Tabulated {
     #[inline(always)]
     fn product<S: Sum>(&self, store: &LocalStore, pattern: u32, category: usize) -> Four {
         let Child::Tip { codes, products } = self.0 else { unreachable!("invariant: a tip") };
@@ -279,7 +279,7 @@ impl Operand for Tabulated {
 
 /// An inner node with GAMMA.
 struct Multiplied {
-    matrices: [Diagonals; 4],
+    matrices: [MatrixDiagonals; 4],
     vectors: LocalAddress,
 }
 
@@ -290,12 +290,12 @@ impl Multiplied {
             unreachable!("invariant: a tip is the left child")
         };
         let of_category = |category| matrices.offset(Bytes(category as u64 * MATRIX_BYTES.0));
-        let load = |category| Diagonals::load(store, of_category(category));
+        let load = |category| MatrixDiagonals::load(store, of_category(category));
         Self { matrices: std::array::from_fn(load), vectors }
     }
 }
 
-impl Operand for Multiplied {
+impl HostOperand for Multiplied {
     #[inline(always)]
     fn product<S: Sum>(&self, store: &LocalStore, pattern: u32, category: usize) -> Four {
         let x = four(store, self.vectors.0 + 128 * pattern + 32 * category as u32);
@@ -309,7 +309,7 @@ struct Chosen<'k> {
     kernel: &'k NewView,
 }
 
-impl Operand for Chosen<'_> {
+impl HostOperand for Chosen<'_> {
     #[inline(always)]
     fn product<S: Sum>(&self, store: &LocalStore, pattern: u32, _: usize) -> Four {
         let (x, matrices) = match self.child {
@@ -334,14 +334,14 @@ impl Operand for Chosen<'_> {
 
 /// A matrix in the order in which the instructions multiply it: number k has the entry of column k
 /// in even rows, and that of its neighbour in odd ones.
-struct Diagonals([Four; 4]);
+struct MatrixDiagonals([Four; 4]);
 
 /// The column of row j in diagonal k.
 const fn column(k: usize, j: usize) -> usize {
     k ^ (j % 2)
 }
 
-impl Diagonals {
+impl MatrixDiagonals {
     #[inline(always)]
     fn load(store: &LocalStore, matrix: LocalAddress) -> Self {
         let columns: [Four; 4] = std::array::from_fn(|l| four(store, matrix.0 + 32 * l as u32));

@@ -38,7 +38,7 @@ const fn both(x: f64) -> Quadword {
 
 /// An end, at a group. Which kind it is is known before the loop begins.
 #[derive(Debug, Clone, Copy)]
-enum Walk<R> {
+enum EndWalk<R> {
     Tip { codes: R, tip_vectors: R },
     Inner { vectors: R, counts: R, bytes_per_group: R },
 }
@@ -60,7 +60,7 @@ impl<R: Copy> Vector<R> {
     }
 }
 
-impl<R: Copy> Walk<R> {
+impl<R: Copy> EndWalk<R> {
     #[inline(always)]
     fn begin<S: Spu<Register = R>>(
         spu: &mut S,

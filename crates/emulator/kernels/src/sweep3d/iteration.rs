@@ -158,7 +158,7 @@ kernel! {
 impl Error {
     #[inline(always)]
     fn instructions<S: Spu>(&self, spu: &mut S) {
-        let constants = Constants {
+        let constants = ErrorConstants {
             reciprocal: Reciprocal::load(spu),
             firsts: spu.lqr(FIRSTS),
             seconds: spu.lqr(SECONDS),
@@ -197,14 +197,14 @@ impl Error {
 }
 
 /// Constants in registers.
-struct Constants<R> {
+struct ErrorConstants<R> {
     reciprocal: Reciprocal<R>,
     firsts: R,
     seconds: R,
     signs: R,
 }
 
-impl<R: Copy> Constants<R> {
+impl<R: Copy> ErrorConstants<R> {
     /// Takes two cells into the error and the sum of the flux.
     #[inline(always)]
     fn take<S: Spu<Register = R>>(

@@ -11,7 +11,7 @@ use super::{
 use mmgp_base::units::Bytes;
 use mmgp_spu::{BranchName, Branches, LocalAddress, Shape, Spu};
 use mmgp_sweep::{FixUp, Sign};
-use stages::{Constants, Estimate, Ready, Swept, Walk};
+use stages::{CellWalk, Estimate, Ready, StageConstants, Swept};
 
 /// Sweeps a line of cells for a block of angles of one octant; returns in how many cells and angles
 /// an outflow was set to zero.
@@ -133,18 +133,18 @@ impl Line {
 
     #[inline(always)]
     fn sweep<S: Spu, const PAIRS: usize, const FIX_UP: bool>(&self, spu: &mut S) -> u32 {
-        let constants = Constants::<S::Register, PAIRS>::load(spu, self);
+        let constants = StageConstants::<S::Register, PAIRS>::load(spu, self);
         let mut inflow = [constants.one; PAIRS];
         for (pair, element) in inflow.iter_mut().enumerate() {
             *element = spu.lqa(self.i_face.offset(Bytes(16 * pair as u64)));
         }
-        let first = Walk::begin(spu, self);
+        let first = CellWalk::begin(spu, self);
         let estimate = Estimate::new(spu, &constants, &first);
         let ready = Ready::new(spu, &constants, &first, &estimate);
         // No cell is before the first: what is stored as such is what was there.
         let before = Swept::nothing(spu, &constants, &first);
         let fixed = spu.il(0);
-        let mut turn = Turn { constants, here: first, ready, before, inflow, fixed };
+        let mut turn = LineTurn { constants, here: first, ready, before, inflow, fixed };
         let more = spu.il(self.cells as i16 - 1);
         if !spu.brz(more) {
             if PAIRS < 3 {
@@ -165,10 +165,10 @@ impl Line {
 }
 
 /// What is in registers between two cells.
-struct Turn<R, const PAIRS: usize> {
-    constants: Constants<R, PAIRS>,
+struct LineTurn<R, const PAIRS: usize> {
+    constants: StageConstants<R, PAIRS>,
     /// The cell that is swept next, ready.
-    here: Walk<R>,
+    here: CellWalk<R>,
     ready: Ready<R, PAIRS>,
     /// The one before it, not yet stored.
     before: Swept<R, PAIRS>,
@@ -178,7 +178,7 @@ struct Turn<R, const PAIRS: usize> {
     fixed: R,
 }
 
-impl<R: Copy, const PAIRS: usize> Turn<R, PAIRS> {
+impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
     /// Sweeps a cell, and stores the one before it.
     #[inline(always)]
     fn sweep<S: Spu<Register = R>, const FIX_UP: bool>(&mut self, spu: &mut S) {
@@ -250,7 +250,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
     fn fix_up<S: Spu<Register = R>>(
         &mut self,
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
+        constants: &StageConstants<R, PAIRS>,
         inflow: [R; PAIRS],
         fixed: &mut R,
     ) {
@@ -307,7 +307,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
     fn set_to_zero<S: Spu<Register = R>>(
         &mut self,
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
+        constants: &StageConstants<R, PAIRS>,
         (pair, inflow, half_denominator): (usize, [R; 3], R),
         (negative, found): ([R; 3], R),
     ) -> R {

@@ -108,7 +108,7 @@ fn the_effort_counts_every_number_drawn() {
 
 #[test]
 fn a_branch_goes_back_with_the_reciprocal_ratio_from_either_side_of_the_floor() {
-    let mut effort = Effort::default();
+    let mut effort = HostEffort::default();
     for (length, ln_factor) in [(0.1, 0.3), (0.1, -0.5), (2.5e-6, -0.4), (2e-6, -0.5)] {
         let (there, ratio) = multiplied(length, ln_factor, &mut effort);
         assert!(there >= BRANCH_FLOOR);
@@ -125,7 +125,7 @@ fn a_branch_goes_back_with_the_reciprocal_ratio_from_either_side_of_the_floor() 
 #[test]
 fn a_subtree_goes_back_where_it_was_with_the_reciprocal_ratio() {
     let mut stream = Stream::new(12, 0);
-    let mut effort = Effort::default();
+    let mut effort = HostEffort::default();
     for _ in 0..1000 {
         let tree = random_tree(9, &mut stream);
         let movable = |node: &usize| {
@@ -155,7 +155,7 @@ fn a_subtree_goes_back_where_it_was_with_the_reciprocal_ratio() {
 #[test]
 fn a_rerooted_subtree_turns_back_with_the_reciprocal_ratio() {
     let mut stream = Stream::new(13, 0);
-    let mut effort = Effort::default();
+    let mut effort = HostEffort::default();
     for _ in 0..1000 {
         let tree = random_tree(12, &mut stream);
         let stem = topology::inner_below_root(&tree, &mut stream);

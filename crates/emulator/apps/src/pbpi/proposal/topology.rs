@@ -6,7 +6,7 @@
 //! place has the density 1/l on the way there and 1/m on the way back, so the Hastings ratio is
 //! l/m. The choices of nodes and branches are from as many on the way back.
 
-use super::{BRANCH_FLOOR, Change, Effort, set_length};
+use super::{BRANCH_FLOOR, Change, HostEffort, set_length};
 use crate::phylogeny::{Stream, Tree};
 
 /// A path a - u - v - c around an inner branch u - v, with what else hangs from u and v:
@@ -114,7 +114,7 @@ impl Backbone {
 pub(super) fn slide_backbone(
     tree: &mut Tree,
     stream: &mut Stream,
-    effort: &mut Effort,
+    effort: &mut HostEffort,
 ) -> Option<Change> {
     let lower = inner_below_root(tree, stream);
     let backbone = Backbone::new(tree, lower, stream.index(2), stream.index(2));
@@ -139,7 +139,7 @@ pub(super) fn inner_below_root(tree: &Tree, stream: &mut Stream) -> usize {
 pub(super) fn reroot_subtree(
     tree: &mut Tree,
     stream: &mut Stream,
-    effort: &mut Effort,
+    effort: &mut HostEffort,
 ) -> Option<Change> {
     let (changed, ratio) = if stream.index(2) == 0 {
         let pruned = movable(tree, stream, effort);
@@ -157,7 +157,11 @@ pub(super) fn reroot_subtree(
 }
 
 /// Tree bisection and reconnection: see [`super::Kind::TreeBisection`].
-pub(super) fn bisect(tree: &mut Tree, stream: &mut Stream, effort: &mut Effort) -> Option<Change> {
+pub(super) fn bisect(
+    tree: &mut Tree,
+    stream: &mut Stream,
+    effort: &mut HostEffort,
+) -> Option<Change> {
     let moved = movable(tree, stream, effort);
     let mut changed = Vec::new();
     let mut ratio = 1.0;
@@ -179,7 +183,7 @@ pub(super) fn bisect(tree: &mut Tree, stream: &mut Stream, effort: &mut Effort) 
 
 /// A node that does not hang from the root, each equally likely: 2 * taxa - 6 of them, at least 4
 /// taxa.
-fn movable(tree: &Tree, stream: &mut Stream, effort: &mut Effort) -> usize {
+fn movable(tree: &Tree, stream: &mut Stream, effort: &mut HostEffort) -> usize {
     let mut excluded: Vec<usize> = tree.children(tree.root()).chain([tree.root()]).collect();
     excluded.sort_unstable();
     effort.nodes_visited += excluded.len() as u64;
@@ -190,7 +194,7 @@ fn movable(tree: &Tree, stream: &mut Stream, effort: &mut Effort) -> usize {
 /// The branches of what remains without the subtree below `pruned`, once the two branches at its
 /// parent are joined; the joined one is represented by the sibling. Their number depends on the
 /// size of the subtree only.
-fn outside(tree: &Tree, pruned: usize, effort: &mut Effort) -> Vec<usize> {
+fn outside(tree: &Tree, pruned: usize, effort: &mut HostEffort) -> Vec<usize> {
     let subtree = tree.below(pruned);
     let mut excluded = vec![false; tree.nodes()];
     subtree.iter().for_each(|&node| excluded[node] = true);
@@ -202,7 +206,7 @@ fn outside(tree: &Tree, pruned: usize, effort: &mut Effort) -> Vec<usize> {
 /// The branches of the subtree below `stem`, once the two branches at `stem` are joined; the
 /// joined one is represented by the first child. Their number depends on the size of the subtree
 /// only.
-fn inside(tree: &Tree, stem: usize, effort: &mut Effort) -> Vec<usize> {
+fn inside(tree: &Tree, stem: usize, effort: &mut HostEffort) -> Vec<usize> {
     let below = tree.below(stem);
     effort.nodes_visited += below.len() as u64;
     let second = tree.children(stem).nth(1);
@@ -233,7 +237,7 @@ impl Graft {
     /// Carries the subtree below the moved node to a branch outside it. Gives the changed nodes
     /// and the ratio of the divided to the joined length, or nothing where a branch would be too
     /// short.
-    pub fn carry(self, tree: &mut Tree, effort: &mut Effort) -> Option<(Vec<usize>, f64)> {
+    pub fn carry(self, tree: &mut Tree, effort: &mut HostEffort) -> Option<(Vec<usize>, f64)> {
         let invariant = "invariant: a movable node has a parent and a grandparent";
         let parent = tree.parent(self.moved).expect(invariant);
         let grandparent = tree.parent(parent).expect(invariant);
@@ -250,7 +254,7 @@ impl Graft {
 
     /// Hangs the subtree below the moved node by another of its branches; gives the same as
     /// [`Self::carry`].
-    pub fn reroot(self, tree: &mut Tree, effort: &mut Effort) -> Option<(Vec<usize>, f64)> {
+    pub fn reroot(self, tree: &mut Tree, effort: &mut HostEffort) -> Option<(Vec<usize>, f64)> {
         let joined: f64 = tree.children(self.moved).map(|child| tree.branch_length(child)).sum();
         let mut uppermost = self.onto;
         while let Some(parent) = tree.parent(uppermost).filter(|&parent| parent != self.moved) {

@@ -27,7 +27,7 @@ impl Notation {
     /// # Errors
     /// `Input` with the column of the first mistake.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser { source, offset: 0 };
+        let mut parser = NotationParser { source, offset: 0 };
         let (name, name_at) = parser.word();
         let base = Base::named(name).ok_or_else(|| {
             let known = Base::NAMES.map(String::from);
@@ -101,13 +101,13 @@ fn shown(text: &str) -> String {
     if text.is_empty() { "no name".into() } else { format!("{text:?}") }
 }
 
-struct Parser<'a> {
+struct NotationParser<'a> {
     source: &'a Source,
     /// The next byte to read.
     offset: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> NotationParser<'a> {
     fn rest(&self) -> &'a str {
         &self.source.text[self.offset..]
     }

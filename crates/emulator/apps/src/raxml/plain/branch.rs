@@ -18,7 +18,7 @@
 //! h = sum over i of w_i (S2/S0 - (S1/S0)^2)                     its derivative
 //! ```
 
-use super::{Eigen, End, Four, WeightedPatterns};
+use super::{Eigen, Four, VectorEnd, WeightedPatterns};
 use crate::likelihood::SCALING_LOG;
 use crate::raxml::engine::{Z_MAX, Z_MIN};
 use mmgp_cell::ppe::{Arithmetic, exponential, logarithm};
@@ -51,7 +51,7 @@ pub fn evaluate<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
     patterns: &WeightedPatterns,
-    ends: [End<'_>; 2],
+    ends: [VectorEnd<'_>; 2],
     diagonal: &[Four],
     each: impl FnMut(A::Float),
 ) -> A::Float {
@@ -65,7 +65,7 @@ fn sum<A: Arithmetic, const CATEGORIES: usize>(
     ppe: &mut A,
     eigen: &Eigen,
     patterns: &WeightedPatterns,
-    ends: [End<'_>; 2],
+    ends: [VectorEnd<'_>; 2],
     diagonal: &[Four],
     mut each: impl FnMut(A::Float),
 ) -> A::Float {
@@ -96,7 +96,7 @@ fn sum<A: Arithmetic, const CATEGORIES: usize>(
         let likelihood = ppe.multiply(sum, share);
         let mut term = logarithm(ppe, likelihood);
         for end in ends {
-            if let End::Inner(vectors) = end {
+            if let VectorEnd::Inner(vectors) = end {
                 let count = ppe.load_word(&vectors.counts[pattern]);
                 let count = ppe.to_float(count);
                 let scaling = ppe.constant(SCALING_LOG);
@@ -106,7 +106,7 @@ fn sum<A: Arithmetic, const CATEGORIES: usize>(
         each(term);
         let weight = ppe.load(weight);
         total = ppe.multiply_add(weight, term, total);
-        ppe.turn(1 + ends.iter().filter(|end| matches!(end, End::Inner(_))).count() as u32);
+        ppe.turn(1 + ends.iter().filter(|end| matches!(end, VectorEnd::Inner(_))).count() as u32);
     }
     total
 }
@@ -116,13 +116,13 @@ fn sum<A: Arithmetic, const CATEGORIES: usize>(
 pub(super) fn end_vector<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
-    end: End<'_>,
+    end: VectorEnd<'_>,
     place: usize,
     category: usize,
 ) -> [A::Float; 4] {
     match end {
-        End::Tip(_) => ppe.load_four(&eigen.tips[place]),
-        End::Inner(vectors) => ppe.load_four(&vectors.entries[place + category]),
+        VectorEnd::Tip(_) => ppe.load_four(&eigen.tips[place]),
+        VectorEnd::Inner(vectors) => ppe.load_four(&vectors.entries[place + category]),
     }
 }
 
@@ -131,7 +131,7 @@ pub fn sum_table<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
     patterns: &WeightedPatterns,
-    ends: [End<'_>; 2],
+    ends: [VectorEnd<'_>; 2],
     out: &mut [Four],
 ) {
     let categories = patterns.categories_each();
@@ -234,7 +234,7 @@ fn derivatives_of<A: Arithmetic, const CATEGORIES: usize>(
 
 /// What Newton's method does next.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum BranchStep {
     /// ln likelihood is convex here: go on from a shorter branch, which is no step of the method.
     Shorten(f64),
     /// A step to this z, from which another may follow.
@@ -244,9 +244,9 @@ pub enum Step {
 }
 
 /// The step from `z` where the derivatives are `g` and `h`.
-pub fn newton_step(z: f64, g: f64, h: f64) -> Step {
+pub fn newton_step(z: f64, g: f64, h: f64) -> BranchStep {
     if h >= 0.0 && z < Z_MAX {
-        return Step::Shorten((0.37 * z + 0.63).min(Z_MAX));
+        return BranchStep::Shorten((0.37 * z + 0.63).min(Z_MAX));
     }
     let farthest = 0.25 * z + 0.75;
     let mut next = z;
@@ -260,5 +260,9 @@ pub fn newton_step(z: f64, g: f64, h: f64) -> Step {
         };
     }
     let next = next.min(Z_MAX);
-    if (next - z).abs() <= (1.0 - Z_MAX) * z + Z_MIN { Step::Stay(next) } else { Step::Go(next) }
+    if (next - z).abs() <= (1.0 - Z_MAX) * z + Z_MIN {
+        BranchStep::Stay(next)
+    } else {
+        BranchStep::Go(next)
+    }
 }

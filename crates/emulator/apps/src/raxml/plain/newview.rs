@@ -13,7 +13,7 @@
 //! not wait for each other. Factors are loaded where they are used: there are 48 of them for each
 //! category and 32 registers.
 
-use super::{Eigen, End, Four, Vectors, WeightedPatterns};
+use super::{Eigen, Four, VectorEnd, Vectors, WeightedPatterns};
 use crate::likelihood::{Checks, scale_and_count};
 use mmgp_cell::ppe::{Arithmetic, exponential};
 
@@ -52,39 +52,41 @@ pub fn newview<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
     patterns: &WeightedPatterns,
-    children: [End<'_>; 2],
+    children: [VectorEnd<'_>; 2],
     matrices: [&[[Four; 4]]; 2],
     out: &mut Vectors,
 ) -> Checks {
     let [left, right] = matrices;
     match (patterns.categories.as_deref(), children) {
-        (None, [End::Tip(q), End::Tip(r)]) => {
+        (None, [VectorEnd::Tip(q), VectorEnd::Tip(r)]) => {
             let tables = [products(ppe, eigen, left), products(ppe, eigen, right)];
             let children = (Tabulated::new(q, &tables[0]), Tabulated::new(r, &tables[1]));
             combine::<A, _, _, 4>(ppe, eigen, None, children, out)
         }
-        (None, [End::Tip(q), End::Inner(r)]) => {
+        (None, [VectorEnd::Tip(q), VectorEnd::Inner(r)]) => {
             let table = products(ppe, eigen, left);
             let children = (Tabulated::new(q, &table), Inner::<4>::new(r, right));
             combine::<A, _, _, 4>(ppe, eigen, None, children, out)
         }
-        (None, [End::Inner(q), End::Inner(r)]) => {
+        (None, [VectorEnd::Inner(q), VectorEnd::Inner(r)]) => {
             let children = (Inner::<4>::new(q, left), Inner::<4>::new(r, right));
             combine::<A, _, _, 4>(ppe, eigen, None, children, out)
         }
-        (categories, [End::Tip(q), End::Tip(r)]) => {
+        (categories, [VectorEnd::Tip(q), VectorEnd::Tip(r)]) => {
             let children = (Tip::new(q, eigen, left), Tip::new(r, eigen, right));
             combine::<A, _, _, 1>(ppe, eigen, categories, children, out)
         }
-        (categories, [End::Tip(q), End::Inner(r)]) => {
+        (categories, [VectorEnd::Tip(q), VectorEnd::Inner(r)]) => {
             let children = (Tip::new(q, eigen, left), Inner::<1>::new(r, right));
             combine::<A, _, _, 1>(ppe, eigen, categories, children, out)
         }
-        (categories, [End::Inner(q), End::Inner(r)]) => {
+        (categories, [VectorEnd::Inner(q), VectorEnd::Inner(r)]) => {
             let children = (Inner::<1>::new(q, left), Inner::<1>::new(r, right));
             combine::<A, _, _, 1>(ppe, eigen, categories, children, out)
         }
-        (_, [End::Inner(_), End::Tip(_)]) => unreachable!("a single tip is the left child"),
+        (_, [VectorEnd::Inner(_), VectorEnd::Tip(_)]) => {
+            unreachable!("a single tip is the left child")
+        }
     }
 }
 

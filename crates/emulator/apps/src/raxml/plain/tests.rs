@@ -2,7 +2,7 @@
 //! differences.
 
 use super::Likelihoods;
-use super::branch::{Step, newton_step};
+use super::branch::{BranchStep, newton_step};
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{SIM12, gtr, immediately, shared_data, sim12};
@@ -226,16 +226,16 @@ fn derivatives_are_those_of_differences() {
 
 #[test]
 fn newtons_method_steps_as_it_is_described() {
-    assert_eq!(newton_step(0.5, 1.0, 2.0), Step::Shorten(0.37 * 0.5 + 0.63));
-    assert_eq!(newton_step(Z_MAX, 1.0, 2.0), Step::Stay(Z_MAX));
+    assert_eq!(newton_step(0.5, 1.0, 2.0), BranchStep::Shorten(0.37 * 0.5 + 0.63));
+    assert_eq!(newton_step(Z_MAX, 1.0, 2.0), BranchStep::Stay(Z_MAX));
     // t = 0.1 and t = -0.7
-    assert_eq!(newton_step(0.5, 1.0, -10.0), Step::Go(0.5 * 0.1_f64.exp()));
-    assert_eq!(newton_step(0.5, -7.0, -10.0), Step::Go(0.5 * (-0.7_f64).exp()));
+    assert_eq!(newton_step(0.5, 1.0, -10.0), BranchStep::Go(0.5 * 0.1_f64.exp()));
+    assert_eq!(newton_step(0.5, -7.0, -10.0), BranchStep::Go(0.5 * (-0.7_f64).exp()));
     // No further than three quarters of the way to 1, no longer than the longest branch.
-    assert_eq!(newton_step(0.5, 2.0, -1.0), Step::Go(0.875));
-    assert_eq!(newton_step(0.5, 1e3, -1.0), Step::Go(0.875));
-    assert_eq!(newton_step(0.5, -1e3, -1.0), Step::Go(Z_MIN));
-    assert_eq!(newton_step(0.5, 1e-7, -1.0), Step::Stay(0.5 * 1e-7_f64.exp()));
+    assert_eq!(newton_step(0.5, 2.0, -1.0), BranchStep::Go(0.875));
+    assert_eq!(newton_step(0.5, 1e3, -1.0), BranchStep::Go(0.875));
+    assert_eq!(newton_step(0.5, -1e3, -1.0), BranchStep::Go(Z_MIN));
+    assert_eq!(newton_step(0.5, 1e-7, -1.0), BranchStep::Stay(0.5 * 1e-7_f64.exp()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A tree, an engine that computes its likelihood, and what a search does with both.
 
-use super::host::{Step, Tally};
+use super::host::{HostTally, Step};
 use super::tree::SearchTree;
 use crate::phylogeny::substitution::Model;
 use crate::raxml::engine::{Columns, Engine, NewView};
@@ -51,7 +51,7 @@ pub struct Climber<'e, E> {
     /// What the engine was called for so far.
     pub counts: Counts,
     /// What the host did since.
-    pub host: Tally,
+    pub host: HostTally,
 }
 
 impl<'e, E: Engine> Climber<'e, E> {
@@ -61,7 +61,7 @@ impl<'e, E: Engine> Climber<'e, E> {
         tree: SearchTree,
         model: Model,
         (weights, columns): (Vec<u32>, Columns),
-        host: Tally,
+        host: HostTally,
     ) -> Self {
         engine.set_weights(&weights, columns).await;
         let counts = Counts::default();
@@ -186,12 +186,12 @@ impl<'e, E: Engine> Climber<'e, E> {
 
 /// Some things by their log likelihoods, the best first; of equal ones only the first seen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Best<T> {
+pub struct BestTrees<T> {
     most: usize,
     entries: Vec<(f64, T)>,
 }
 
-impl<T> Best<T> {
+impl<T> BestTrees<T> {
     /// A list of so many things at most.
     pub fn new(most: usize) -> Self {
         Self { most, entries: Vec::new() }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_best_are_kept_in_order_and_equal_ones_once() {
-        let mut best = Best::new(3);
+        let mut best = BestTrees::new(3);
         assert!(best.offer(-5.0, || "e"));
         assert!(best.offer(-3.0, || "c"));
         assert!(!best.offer(-3.0 + 1e-8, || "c again"));

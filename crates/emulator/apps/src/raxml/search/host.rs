@@ -6,7 +6,7 @@ use mmgp_cell::ppe::Work;
 
 /// What the host does, and how often.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally([u64; COSTS.len()]);
+pub struct HostTally([u64; COSTS.len()]);
 
 /// A piece of the host's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ const COSTS: [Work; 16] = [
     cost(3, [2, 1], 2, 0, 2),
 ];
 
-impl Tally {
+impl HostTally {
     /// Counts a step so many times.
     pub fn count(&mut self, step: Step, times: u64) {
         self.0[step as usize] += times;
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn steps_add_up_and_need_their_code_once() {
-        let mut tally = Tally::default();
+        let mut tally = HostTally::default();
         tally.count(Step::Look, 2);
         tally.count(Step::Look, 1);
         tally.count(Step::Pattern, 1);

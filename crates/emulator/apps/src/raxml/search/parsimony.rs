@@ -4,7 +4,7 @@
 //! subtree goes to the branch where it costs fewest, until none moves (rearrangement without a
 //! bound on the distance). The first of equally good branches is taken.
 
-use super::host::{Step, Tally};
+use super::host::{HostTally, Step};
 use super::tree::{SearchTree, Z_START};
 use crate::phylogeny::{Patterns, Stream};
 
@@ -12,12 +12,12 @@ use crate::phylogeny::{Patterns, Stream};
 #[derive(Debug, Clone)]
 pub struct Parsimony {
     tips: Vec<Sets>,
-    tally: Tally,
+    tally: HostTally,
 }
 
 /// A branch for a subtree, and the changes that it costs there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct Insertion {
     ends: [usize; 2],
     changes: u32,
 }
@@ -43,12 +43,12 @@ impl Parsimony {
             }
         }
         let tips = patterns.tips.iter().map(|codes| of_codes(codes, &columns)).collect();
-        Self { tips, tally: Tally::default() }
+        Self { tips, tally: HostTally::default() }
     }
 
     /// A tree by stepwise addition in random order, rearranged; z is 0.9 on every branch.
     /// Counts what the host did for it.
-    pub fn tree(&mut self, stream: &mut Stream, host: &mut Tally) -> SearchTree {
+    pub fn tree(&mut self, stream: &mut Stream, host: &mut HostTally) -> SearchTree {
         let mut tree = self.by_stepwise_addition(stream);
         while self.rearrange(&mut tree) {}
         host.add(&std::mem::take(&mut self.tally));
@@ -107,14 +107,14 @@ impl Parsimony {
     }
 
     /// What a subtree costs on every branch of a tree, that between `first` first.
-    fn places(&mut self, tree: &SearchTree, first: [usize; 2], subtree: &Sets) -> Vec<Place> {
+    fn places(&mut self, tree: &SearchTree, first: [usize; 2], subtree: &Sets) -> Vec<Insertion> {
         let all = self.everywhere(tree, first);
         let mut places = Vec::with_capacity(all.branches.len());
         for (from, to) in all.branches {
             let branch = self.join(&all.below[to], &all.above[to]);
             // Comparing costs about what joining does.
             self.count_join();
-            places.push(Place { ends: [from, to], changes: changes(&branch, subtree) });
+            places.push(Insertion { ends: [from, to], changes: changes(&branch, subtree) });
         }
         places
     }
@@ -180,7 +180,7 @@ impl Parsimony {
 }
 
 /// The first of the places where the subtree costs least.
-fn best(places: &[Place]) -> Place {
+fn best(places: &[Insertion]) -> Insertion {
     let best = places.iter().min_by_key(|place| place.changes);
     *best.expect("invariant: a tree has a branch")
 }
@@ -323,9 +323,9 @@ mod tests {
         for seed in 1..=3 {
             let mut parsimony = Parsimony::new(&patterns, &patterns.weights);
             let added = parsimony.by_stepwise_addition(&mut Stream::new(seed, 0));
-            let mut host = Tally::default();
+            let mut host = HostTally::default();
             let rearranged = parsimony.tree(&mut Stream::new(seed, 0), &mut host);
-            assert_ne!(host, Tally::default());
+            assert_ne!(host, HostTally::default());
             assert!(parsimony.score(&rearranged) <= parsimony.score(&added));
             assert!(
                 rearranged.branches().iter().all(|&(one, other)| rearranged.z(one, other) == 0.9)

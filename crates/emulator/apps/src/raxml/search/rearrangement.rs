@@ -1,7 +1,7 @@
 //! Lazy subtree pruning and regrafting: each subtree is tried on the branches around its place,
 //! with few or none of the branches optimised.
 
-use super::climber::{Best, Climber, is_better};
+use super::climber::{BestTrees, Climber, is_better};
 use super::host::Step;
 use super::tree::{SearchTree, Stump};
 use crate::raxml::engine::{Engine, NewView, Z_MAX, Z_MIN};
@@ -61,9 +61,9 @@ struct Cycle {
     bounds: Bounds,
     cut_off: CutOff,
     log_likelihood: f64,
-    trees: Best<SearchTree>,
+    trees: BestTrees<SearchTree>,
     /// Subtrees, by node and root, that came near in fast trials.
-    promising: Best<(usize, usize)>,
+    promising: BestTrees<(usize, usize)>,
 }
 
 impl<E: Engine> Climber<'_, E> {
@@ -81,8 +81,8 @@ impl<E: Engine> Climber<'_, E> {
             bounds,
             cut_off: *cut_off,
             log_likelihood,
-            trees: Best::new(bounds.kept_trees),
-            promising: Best::new(bounds.kept_trees),
+            trees: BestTrees::new(bounds.kept_trees),
+            promising: BestTrees::new(bounds.kept_trees),
         };
         self.keep(&mut cycle, log_likelihood, None);
         let branches = self.tree.branches();
@@ -94,7 +94,7 @@ impl<E: Engine> Climber<'_, E> {
         *cut_off = cycle.cut_off.next();
         if care == Care::Fast {
             // What thorough trials lose says nothing about the fast ones.
-            let promising = std::mem::replace(&mut cycle.promising, Best::new(0));
+            let promising = std::mem::replace(&mut cycle.promising, BestTrees::new(0));
             for (node, root) in promising.into_iter() {
                 self.move_subtree(&mut cycle, (node, root), Care::Thorough).await;
             }
@@ -206,7 +206,7 @@ impl<E: Engine> Climber<'_, E> {
     }
 
     /// Smooths the best trees and takes the best of them.
-    async fn smooth_best(&mut self, trees: Best<SearchTree>, passes: u32) -> f64 {
+    async fn smooth_best(&mut self, trees: BestTrees<SearchTree>, passes: u32) -> f64 {
         let mut best: Option<(f64, SearchTree)> = None;
         for tree in trees.into_iter() {
             self.set_tree(&tree);

@@ -92,9 +92,15 @@ fn a_search_under_gamma_finds_the_true_tree_and_the_model_that_made_it() {
 
 fn climber<'e>(data: &Data, engine: &'e mut PlainEngine, seed: u64) -> Climber<'e, PlainEngine> {
     let stream = &mut Stream::new(seed, 0);
-    let tree = random(data.patterns.tips.len(), stream, &mut Tally::default());
+    let tree = random(data.patterns.tips.len(), stream, &mut HostTally::default());
     let weights = data.patterns.weights.clone();
-    immediately(Climber::new(engine, tree, data.model(), (weights, Columns::All), Tally::default()))
+    immediately(Climber::new(
+        engine,
+        tree,
+        data.model(),
+        (weights, Columns::All),
+        HostTally::default(),
+    ))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The three functions, each over its share of the patterns.
 
 use super::team::Next;
-use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task};
+use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, SharedCall};
 use crate::likelihood::End;
 use crate::raxml::memory::{DOUBLES_BYTES, WORDS_BYTES, end_bytes, vector_bytes};
 use crate::streaming::{Streams, Transfers};
@@ -18,8 +18,8 @@ use mmgp_runtime::Teams;
 use mmgp_spu::{LocalAddress, Quadword};
 
 impl RaxmlProgram {
-    pub(super) async fn newview(&self, task: &Task<'_, impl Element>) -> Result<()> {
-        let Task { spe, arguments, share, .. } = task;
+    pub(super) async fn newview(&self, task: &SharedCall<'_, impl Element>) -> Result<()> {
+        let SharedCall { spe, arguments, share, .. } = task;
         let (version, rates) = (self.version, arguments.rates);
         let children = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let mut inputs = children.concat();
@@ -67,7 +67,7 @@ impl RaxmlProgram {
     }
 
     /// The addresses and lengths of the tables.
-    fn transition_tables(&self, task: &Task<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
+    fn transition_tables(&self, task: &SharedCall<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
         let arguments = &task.arguments;
         let bytes = Bytes(u64::from(arguments.categories) * MATRIX_BYTES.0);
         let matrices = self.map.matrices.map(|at| (at, bytes));
@@ -78,8 +78,8 @@ impl RaxmlProgram {
     }
 
     /// The transition matrices of both branches, and with GAMMA what they make of tips.
-    async fn transitions(&self, task: &Task<'_, impl Element>) {
-        let Task { spe, arguments, .. } = task;
+    async fn transitions(&self, task: &SharedCall<'_, impl Element>) {
+        let SharedCall { spe, arguments, .. } = task;
         let (version, category_count) = (self.version, arguments.categories);
         let [left, right] = self.map.matrices;
         let kernel = Transition {
@@ -117,8 +117,8 @@ impl RaxmlProgram {
 impl RaxmlProgram {
     /// Each SPE that the host has started puts the sum over its patterns into main memory, which the
     /// host adds in order; a master adds those of its workers first.
-    pub(super) async fn evaluate(&self, task: &Task<'_, impl Element>) -> Result<()> {
-        let Task { spe, arguments, share, call } = task;
+    pub(super) async fn evaluate(&self, task: &SharedCall<'_, impl Element>) -> Result<()> {
+        let SharedCall { spe, arguments, share, call } = task;
         let (version, rates) = (self.version, arguments.rates);
         let ends = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let mut inputs = ends.concat();
@@ -190,7 +190,7 @@ pub(super) fn kernel_end(end: End, first: usize, at: impl Fn(usize) -> LocalAddr
 
 /// The place of the sums of a call between its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SumsPlace {
     /// Local store, with weights and categories, which begin there.
     Local { weights: LocalAddress, categories: LocalAddress, sums: LocalAddress },
     /// Main memory, from where they stream at every step.
@@ -199,7 +199,7 @@ enum Place {
 
 impl RaxmlProgram {
     /// The first SPE puts the z that all agreed on into main memory, and after how many steps.
-    pub(super) async fn makenewz(&self, task: &Task<'_, impl Element>) -> Result<()> {
+    pub(super) async fn makenewz(&self, task: &SharedCall<'_, impl Element>) -> Result<()> {
         let place = self.place(task);
         self.sum_table(task, place).await?;
         let mut left = task.arguments.steps;
@@ -228,30 +228,30 @@ impl RaxmlProgram {
     }
 
     /// Local store where there is room.
-    fn place(&self, task: &Task<'_, impl Element>) -> Place {
+    fn place(&self, task: &SharedCall<'_, impl Element>) -> SumsPlace {
         let (groups, rates) = (task.share.len() as u64, task.arguments.rates);
         let words = if rates == Rates::Cat { WORDS_BYTES } else { 0 };
         let weights = self.map.resident;
         let categories = weights.offset(Bytes(groups * DOUBLES_BYTES));
         let sums = categories.offset(Bytes(groups * words));
         if sums.offset(Bytes(groups * vector_bytes(rates))) <= self.map.end {
-            Place::Local { weights, categories, sums }
+            SumsPlace::Local { weights, categories, sums }
         } else {
-            Place::Main
+            SumsPlace::Main
         }
     }
 
     /// The sums of all patterns; the first factors are computed while the first block comes.
-    async fn sum_table(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
-        let Task { spe, arguments, share, .. } = task;
+    async fn sum_table(&self, task: &SharedCall<'_, impl Element>, place: SumsPlace) -> Result<()> {
+        let SharedCall { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
         let ends = arguments.ends.map(|end| end_bytes(rates).lanes(end));
         let inputs = ends.concat();
         let out = [(arguments.sums, vector_bytes(rates))];
-        let streamed = if place == Place::Main { &out[..] } else { &[] };
+        let streamed = if place == SumsPlace::Main { &out[..] } else { &[] };
         let streams = Streams::new(self.buffers(rates), share, &inputs, streamed);
         streams.prefetch(*spe).await?;
-        if let Place::Local { weights, categories, .. } = place {
+        if let SumsPlace::Local { weights, categories, .. } = place {
             self.fetch_resident(task, weights, (arguments.weights, DOUBLES_BYTES)).await?;
             if rates == Rates::Cat {
                 let from = (arguments.pattern_categories, WORDS_BYTES);
@@ -266,8 +266,8 @@ impl RaxmlProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane| streams.at(set, lane);
             let out = match place {
-                Place::Local { sums, .. } => sums.offset(Bytes(done * vector_bytes(rates))),
-                Place::Main => at(inputs.len()),
+                SumsPlace::Local { sums, .. } => sums.offset(Bytes(done * vector_bytes(rates))),
+                SumsPlace::Main => at(inputs.len()),
             };
             let kernel = SumTable {
                 version: self.version,
@@ -289,13 +289,16 @@ impl RaxmlProgram {
     }
 
     /// The addresses and lengths of the tables.
-    pub(super) fn factor_table(&self, task: &Task<'_, impl Element>) -> (LocalAddress, Bytes) {
+    pub(super) fn factor_table(
+        &self,
+        task: &SharedCall<'_, impl Element>,
+    ) -> (LocalAddress, Bytes) {
         let bytes = u64::from(task.arguments.categories) * FACTOR_BYTES.0;
         (self.map.factors, Bytes(bytes))
     }
 
     /// The exponentials for the branch as it is now.
-    pub(super) async fn factors(&self, task: &Task<'_, impl Element>) {
+    pub(super) async fn factors(&self, task: &SharedCall<'_, impl Element>) {
         let category_count = task.arguments.categories;
         let kernel = NewtonFactors {
             version: self.version,
@@ -309,8 +312,12 @@ impl RaxmlProgram {
     }
 
     /// Adds the derivatives of the SPE's patterns to `result`.
-    async fn derivatives(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
-        let Task { spe, arguments, share, .. } = task;
+    async fn derivatives(
+        &self,
+        task: &SharedCall<'_, impl Element>,
+        place: SumsPlace,
+    ) -> Result<()> {
+        let SharedCall { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
         let kernel = |groups, sums, weights, categories| Derivatives {
             version: self.version,
@@ -323,7 +330,7 @@ impl RaxmlProgram {
             weights,
             result: self.map.result,
         };
-        if let Place::Local { weights, categories, sums } = place {
+        if let SumsPlace::Local { weights, categories, sums } = place {
             let groups = share.len() as u32;
             spe.loop_begins();
             if groups > 0 {
@@ -351,11 +358,11 @@ impl RaxmlProgram {
     /// Begins to fetch an array of so many bytes a group, to stay during the call.
     async fn fetch_resident(
         &self,
-        task: &Task<'_, impl Element>,
+        task: &SharedCall<'_, impl Element>,
         at: LocalAddress,
         (from, group_bytes): (EffectiveAddress, u64),
     ) -> Result<()> {
-        let Task { spe, share, .. } = task;
+        let SharedCall { spe, share, .. } = task;
         let from = from.offset(u64::from(share.start) * group_bytes);
         let bytes = share.len() as u64 * group_bytes;
         for offset in (0..bytes).step_by(self.largest.0 as usize) {

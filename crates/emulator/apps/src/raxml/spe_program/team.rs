@@ -31,10 +31,10 @@
 
 use std::ops::Range;
 
-use super::{EXCHANGE_TAG, MESSAGE_BYTES, RaxmlProgram, Task};
+use super::{EXCHANGE_TAG, MESSAGE_BYTES, RaxmlProgram, SharedCall};
 use crate::layout::InMemory as _;
 use crate::pbpi::block;
-use crate::raxml::memory::{ARGUMENTS_BYTES, Arguments};
+use crate::raxml::memory::{ARGUMENTS_BYTES, RaxmlArguments};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::EffectiveAddress;
@@ -74,7 +74,7 @@ impl RaxmlProgram {
     }
 
     /// A worker waits for its pass and fetches the arguments.
-    pub(super) async fn wait_for_pass(&self, spe: &impl Element) -> Result<Arguments> {
+    pub(super) async fn wait_for_pass(&self, spe: &impl Element) -> Result<RaxmlArguments> {
         let pass = self.map.pass;
         let Quadword([master, _]) = spe.message(pass, Number::Any).await;
         // So that the next one is seen to come.
@@ -83,7 +83,7 @@ impl RaxmlProgram {
         let from = EffectiveAddress::local_store(master as u32, local);
         let get = Command::new(Direction::Get, local, from, ARGUMENTS_BYTES, EXCHANGE_TAG);
         self.transfer(spe, get).await?;
-        Ok(Arguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?))
+        Ok(RaxmlArguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?))
     }
 
     /// The master has computed what stands at these places of local store; its workers fetch it.
@@ -92,10 +92,10 @@ impl RaxmlProgram {
     /// started all SPEs, each has computed the same.
     pub(super) async fn share_tables(
         &self,
-        task: &Task<'_, impl Element>,
+        task: &SharedCall<'_, impl Element>,
         tables: &[(LocalAddress, Bytes)],
     ) -> Result<()> {
-        let Task { spe, call, arguments, .. } = task;
+        let SharedCall { spe, call, arguments, .. } = task;
         if self.teams == Teams::ByHost || call.shares == 1 {
             return Ok(());
         }
@@ -113,8 +113,8 @@ impl RaxmlProgram {
     }
 
     /// Tells each worker that the first loop begins.
-    async fn pass(&self, task: &Task<'_, impl Element>) -> Result<()> {
-        let Task { spe, call, arguments, .. } = task;
+    async fn pass(&self, task: &SharedCall<'_, impl Element>) -> Result<()> {
+        let SharedCall { spe, call, arguments, .. } = task;
         let master = u64::from(arguments.peers[0]);
         let message = [Quadword([master, 0]), Quadword([arguments.sequence, 0])];
         spe.write(self.map.outgoing, &message)?;
@@ -128,7 +128,7 @@ impl RaxmlProgram {
 
     /// Ends a loop whose sums of this SPE stand at `result`: a worker reports them, the master has
     /// them all added there. Where the host has started all SPEs, each keeps its own.
-    pub(super) async fn join(&self, task: &Task<'_, impl Element>) -> Result<()> {
+    pub(super) async fn join(&self, task: &SharedCall<'_, impl Element>) -> Result<()> {
         if self.teams == Teams::ByHost || task.call.shares == 1 {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl RaxmlProgram {
     /// branch then has the new z everywhere, and where a master has computed them, the factors. `left` counts the steps that may still be made.
     pub(super) async fn agree(
         &self,
-        task: &Task<'_, impl Element>,
+        task: &SharedCall<'_, impl Element>,
         number: u64,
         left: &mut u32,
     ) -> Result<Next> {
@@ -184,7 +184,11 @@ impl RaxmlProgram {
     }
 
     /// Puts what stands at `result` to the first SPE.
-    pub(super) async fn report(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
+    pub(super) async fn report(
+        &self,
+        task: &SharedCall<'_, impl Element>,
+        number: u64,
+    ) -> Result<()> {
         let spe = task.spe;
         let sums = spe.read(self.map.result, Bytes(16))?[0];
         let slot = self.slot(task.call.share);
@@ -193,8 +197,12 @@ impl RaxmlProgram {
     }
 
     /// Adds what all SPEs report, in their order, as it has come.
-    pub(super) async fn gather(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
-        let Task { spe, call, .. } = task;
+    pub(super) async fn gather(
+        &self,
+        task: &SharedCall<'_, impl Element>,
+        number: u64,
+    ) -> Result<()> {
+        let SharedCall { spe, call, .. } = task;
         let result = self.map.result;
         let mut sums = spe.read(result, Bytes(16))?[0].doubles();
         for share in 1..call.shares {
@@ -211,7 +219,7 @@ impl RaxmlProgram {
         self.map.partial_sums.offset(Bytes(MESSAGE_BYTES.0 * u64::from(share)))
     }
 
-    async fn decide(&self, task: &Task<'_, impl Element>, left: &mut u32) -> Next {
+    async fn decide(&self, task: &SharedCall<'_, impl Element>, left: &mut u32) -> Next {
         let kernel = NewtonStep {
             version: self.version,
             derivatives: self.map.result,
@@ -226,8 +234,13 @@ impl RaxmlProgram {
     }
 
     /// Tells the other SPEs of the task.
-    async fn scatter(&self, task: &Task<'_, impl Element>, number: u64, next: Next) -> Result<()> {
-        let Task { spe, call, arguments, .. } = task;
+    async fn scatter(
+        &self,
+        task: &SharedCall<'_, impl Element>,
+        number: u64,
+        next: Next,
+    ) -> Result<()> {
+        let SharedCall { spe, call, arguments, .. } = task;
         if call.shares == 1 {
             return Ok(());
         }

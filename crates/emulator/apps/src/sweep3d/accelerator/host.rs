@@ -39,7 +39,7 @@ work! {
 const LINE: u64 = 128;
 
 /// The process with its data.
-pub struct Host {
+pub struct LineHost {
     pub problem: Arc<Problem>,
     pub memory: Rc<Memory>,
     pub process: Process,
@@ -65,7 +65,7 @@ pub struct Account {
     pub leaked: [[f64; 2]; 3],
 }
 
-impl Host {
+impl LineHost {
     /// Runs the program to its end.
     pub async fn solve(self) -> Account {
         let mut account = Account::default();

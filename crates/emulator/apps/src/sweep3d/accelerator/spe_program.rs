@@ -41,7 +41,7 @@ const OUTPUTS: [Buffer; 4] = [Buffer::Flux, Buffer::J, Buffer::K, Buffer::I];
 
 /// The program, with where the data lie, which it is told once.
 pub struct LineProgram {
-    pub map: LocalMap,
+    pub map: LineMap,
     pub cells: Cells,
     pub faces: Faces,
     pub calls: Calls,
@@ -180,7 +180,7 @@ const COEFFICIENTS: u64 = coefficients_bytes(2).0;
 
 /// The beginnings of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LocalMap {
+pub struct LineMap {
     /// Cells of a line.
     pub cells: u32,
     /// Pairs of angles of a block.
@@ -218,7 +218,7 @@ impl Buffer {
     }
 }
 
-impl LocalMap {
+impl LineMap {
     /// The map for the lines of a problem.
     pub fn new(problem: &Problem, calls: &Calls) -> Self {
         let (cells, pairs) = (problem.cells()[I] as u32, pairs(problem));

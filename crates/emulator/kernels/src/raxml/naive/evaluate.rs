@@ -1,6 +1,6 @@
 //! The log-likelihood.
 
-use super::{Walk, element, patterns, pointer};
+use super::{PatternWalk, element, patterns, pointer};
 use crate::raxml::{End, Evaluate, GAMMA_CATEGORIES, Rates};
 use crate::scalar::{
     constant, copy, load, load_vector, load_word, logarithm, magnitude, store, word_to_double,
@@ -12,8 +12,8 @@ const LN_OF_SCALING: f64 = -256.0 * std::f64::consts::LN_2;
 
 /// The place of the kernel: at one pattern.
 #[derive(Clone, Copy)]
-struct Place<R> {
-    ends: [Walk<R>; 2],
+struct EvaluatePlace<R> {
+    ends: [PatternWalk<R>; 2],
     categories: R,
     weights: R,
     terms: R,
@@ -27,8 +27,8 @@ pub(in super::super) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 
     let mut left = patterns(spu, kernel.groups);
     if !spu.brz(left) {
         let ends = kernel.ends;
-        let mut place = Place {
-            ends: [Walk::begin(spu, ends[0]), Walk::begin(spu, ends[1])],
+        let mut place = EvaluatePlace {
+            ends: [PatternWalk::begin(spu, ends[0]), PatternWalk::begin(spu, ends[1])],
             categories: pointer(spu, kernel.categories),
             weights: pointer(spu, kernel.weights),
             terms: pointer(spu, kernel.terms.unwrap_or_default()),
@@ -58,7 +58,7 @@ pub(in super::super) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 
     spu.value(sum).doubles()[0]
 }
 
-impl<R: Copy> Place<R> {
+impl<R: Copy> EvaluatePlace<R> {
     #[inline(always)]
     fn next<S: Spu<Register = R>>(self, spu: &mut S, kernel: &Evaluate) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl<R: Copy> Place<R> {
 
 /// The term of one pattern, stored where it is wanted.
 #[inline(always)]
-fn term<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) -> S::Register {
+fn term<S: Spu>(spu: &mut S, kernel: &Evaluate, place: EvaluatePlace<S::Register>) -> S::Register {
     let likelihood = match kernel.rates {
         Rates::Gamma => mixture(spu, kernel, place),
         Rates::Cat => one_category(spu, kernel, place),
@@ -100,7 +100,11 @@ fn term<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) -> S:
 
 /// `1/4 |sum over c, l of x^p_cl x^q_cl d_cl|`.
 #[inline(always)]
-fn mixture<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) -> S::Register {
+fn mixture<S: Spu>(
+    spu: &mut S,
+    kernel: &Evaluate,
+    place: EvaluatePlace<S::Register>,
+) -> S::Register {
     let [p, q] = kernel.ends;
     let p_vector = place.ends[0].vector(spu, p, kernel.model);
     let q_vector = place.ends[1].vector(spu, q, kernel.model);
@@ -129,7 +133,11 @@ fn mixture<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) ->
 
 /// `|sum over l of x^p_l x^q_l d_l|` in the pattern's category.
 #[inline(always)]
-fn one_category<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) -> S::Register {
+fn one_category<S: Spu>(
+    spu: &mut S,
+    kernel: &Evaluate,
+    place: EvaluatePlace<S::Register>,
+) -> S::Register {
     let category = load_word(spu, place.categories, 0);
     let diagonal = element(spu, kernel.diagonal, category, 5);
     let p = place.ends[0].vector(spu, kernel.ends[0], kernel.model);

@@ -1,6 +1,6 @@
 //! The vectors of an inner node.
 
-use super::{Walk, element, patterns, pointer, vector_bytes};
+use super::{PatternWalk, element, patterns, pointer, vector_bytes};
 use crate::raxml::{Child, GAMMA_CATEGORIES, NewView, Rates, TIP_VECTORS_OFFSET, V_OFFSET};
 use crate::scalar::{
     all_below_threshold, entrywise_product, load_vector, load_word, matrix_times_vector, scale_up,
@@ -10,8 +10,8 @@ use mmgp_spu::{LocalAddress, Spu};
 
 /// The place of the kernel: at one pattern.
 #[derive(Clone, Copy)]
-struct Place<R> {
-    children: [Walk<R>; 2],
+struct NodePlace<R> {
+    children: [PatternWalk<R>; 2],
     categories: R,
     out: R,
     out_counts: R,
@@ -24,8 +24,11 @@ pub(in super::super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
     if spu.brz(left) {
         return;
     }
-    let mut place = Place {
-        children: [Walk::begin(spu, kernel.left.end()), Walk::begin(spu, kernel.right.end())],
+    let mut place = NodePlace {
+        children: [
+            PatternWalk::begin(spu, kernel.left.end()),
+            PatternWalk::begin(spu, kernel.right.end()),
+        ],
         categories: pointer(spu, kernel.categories),
         out: pointer(spu, kernel.out),
         out_counts: pointer(spu, kernel.out_counts),
@@ -51,7 +54,7 @@ pub(in super::super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
     }
 }
 
-impl<R: Copy> Place<R> {
+impl<R: Copy> NodePlace<R> {
     #[inline(always)]
     fn next<S: Spu<Register = R>>(self, spu: &mut S, kernel: &NewView) -> Self {
         let rates = kernel.rates;
@@ -69,10 +72,10 @@ impl<R: Copy> Place<R> {
 
 /// One pattern of GAMMA: a loop over the categories.
 #[inline(always)]
-fn mixture<S: Spu>(spu: &mut S, kernel: &NewView, place: Place<S::Register>) {
+fn mixture<S: Spu>(spu: &mut S, kernel: &NewView, place: NodePlace<S::Register>) {
     let mut sources = [
-        Source::of_mixture(spu, kernel.left, place.children[0]),
-        Source::of_mixture(spu, kernel.right, place.children[1]),
+        SumSource::of_mixture(spu, kernel.left, place.children[0]),
+        SumSource::of_mixture(spu, kernel.right, place.children[1]),
     ];
     let mut out = spu.ori(place.out, 0);
     let mut categories = spu.ila(GAMMA_CATEGORIES);
@@ -92,17 +95,17 @@ fn mixture<S: Spu>(spu: &mut S, kernel: &NewView, place: Place<S::Register>) {
 
 /// The source of the sums of a child in a category.
 #[derive(Clone, Copy)]
-struct Source<R> {
+struct SumSource<R> {
     /// The vector of an inner node in the category, or what is tabulated for a tip.
     vector: R,
     /// The matrix of the category.
     matrix: R,
 }
 
-impl<R: Copy> Source<R> {
+impl<R: Copy> SumSource<R> {
     /// The source in the first category.
     #[inline(always)]
-    fn of_mixture<S: Spu<Register = R>>(spu: &mut S, child: Child, walk: Walk<R>) -> Self {
+    fn of_mixture<S: Spu<Register = R>>(spu: &mut S, child: Child, walk: PatternWalk<R>) -> Self {
         match child {
             Child::Tip { products, .. } => {
                 let code = load_word(spu, walk.data, 0);
@@ -132,7 +135,7 @@ impl<R: Copy> Source<R> {
 
 /// One pattern of CAT.
 #[inline(always)]
-fn one_category<S: Spu>(spu: &mut S, kernel: &NewView, place: Place<S::Register>) {
+fn one_category<S: Spu>(spu: &mut S, kernel: &NewView, place: NodePlace<S::Register>) {
     let category = load_word(spu, place.categories, 0);
     let a = sums_of_category(spu, kernel, kernel.left, place.children[0], category);
     let b = sums_of_category(spu, kernel, kernel.right, place.children[1], category);
@@ -144,7 +147,7 @@ fn sums_of_category<S: Spu>(
     spu: &mut S,
     kernel: &NewView,
     child: Child,
-    walk: Walk<S::Register>,
+    walk: PatternWalk<S::Register>,
     category: S::Register,
 ) -> [S::Register; 4] {
     let (vector, matrices) = match child {
@@ -175,7 +178,7 @@ fn combine<S: Spu>(
 
 /// Scales the pattern if it must be, and writes its count.
 #[inline(always)]
-fn scale<S: Spu>(spu: &mut S, kernel: &NewView, place: Place<S::Register>) {
+fn scale<S: Spu>(spu: &mut S, kernel: &NewView, place: NodePlace<S::Register>) {
     let mut count = load_word(spu, place.children[1].counts, 0);
     if let Child::Inner { .. } = kernel.left {
         let other = load_word(spu, place.children[0].counts, 0);

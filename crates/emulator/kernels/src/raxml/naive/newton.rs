@@ -1,6 +1,6 @@
 //! The steps towards the best length of a branch.
 
-use super::{Walk, element, patterns, pointer, vector_bytes};
+use super::{PatternWalk, element, patterns, pointer, vector_bytes};
 use crate::raxml::{
     Derivatives, End, GAMMA_CATEGORIES, NewtonStep, Progress, Rates, SumTable, Z_MAX, Z_MIN,
 };
@@ -18,7 +18,7 @@ pub(in super::super) fn sum_table<S: Spu>(spu: &mut S, kernel: &SumTable) {
         return;
     }
     let [p_end, q_end] = kernel.ends;
-    let (mut p, mut q) = (Walk::begin(spu, p_end), Walk::begin(spu, q_end));
+    let (mut p, mut q) = (PatternWalk::begin(spu, p_end), PatternWalk::begin(spu, q_end));
     let mut out = pointer(spu, kernel.out);
     loop {
         spu.label();

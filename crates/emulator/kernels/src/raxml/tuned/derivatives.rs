@@ -1,6 +1,6 @@
 //! makenewz: the products of the ends, and the derivatives.
 
-use super::{MAGNITUDES, SPLAT, Walk, both};
+use super::{EndWalk, MAGNITUDES, SPLAT, both};
 use crate::exponential::{Exponential, HIGH_WORDS_TWICE};
 use crate::logarithm::{self, FIRST_DOUBLES, SECOND_DOUBLES};
 use crate::raxml::{Derivatives, NewtonStep, Progress, Rates, SumTable, Z_MAX, Z_MIN};
@@ -17,8 +17,8 @@ pub(in crate::raxml) fn sum_table<S: Spu>(spu: &mut S, kernel: &SumTable) {
         return;
     }
     let mut ends = [
-        Walk::begin(spu, kernel.ends[0], kernel.model, rates),
-        Walk::begin(spu, kernel.ends[1], kernel.model, rates),
+        EndWalk::begin(spu, kernel.ends[0], kernel.model, rates),
+        EndWalk::begin(spu, kernel.ends[1], kernel.model, rates),
     ];
     let mut out = spu.ila(kernel.out.0);
     let bytes_per_group = spu.il(rates.vector_bytes_per_group().0 as i16);
@@ -54,7 +54,7 @@ enum Factors<R> {
 
 /// Registers of the loop.
 #[derive(Debug, Clone, Copy)]
-struct Place<R> {
+struct SumPlace<R> {
     factors: Factors<R>,
     sums: R,
     bytes_per_group: R,
@@ -63,7 +63,7 @@ struct Place<R> {
 
 /// Registers of the loop that do not change.
 #[derive(Debug, Clone, Copy)]
-struct Constants<R> {
+struct DerivativeConstants<R> {
     reciprocal: Reciprocal<R>,
     first_doubles: R,
     second_doubles: R,
@@ -81,7 +81,7 @@ pub(in crate::raxml) fn derivatives<S: Spu>(spu: &mut S, kernel: &Derivatives) -
     let first_doubles = spu.lqr(FIRST_DOUBLES);
     let second_doubles = spu.lqr(SECOND_DOUBLES);
     if !spu.brz(remaining) {
-        let constants = Constants {
+        let constants = DerivativeConstants {
             reciprocal: Reciprocal::load(spu),
             first_doubles,
             second_doubles,
@@ -109,7 +109,7 @@ pub(in crate::raxml) fn derivatives<S: Spu>(spu: &mut S, kernel: &Derivatives) -
 }
 
 #[inline(always)]
-fn begin<S: Spu>(spu: &mut S, kernel: &Derivatives) -> Place<S::Register> {
+fn begin<S: Spu>(spu: &mut S, kernel: &Derivatives) -> SumPlace<S::Register> {
     let factors = match kernel.rates {
         Rates::Gamma => {
             let none = spu.il(0);
@@ -134,7 +134,7 @@ fn begin<S: Spu>(spu: &mut S, kernel: &Derivatives) -> Place<S::Register> {
             }
         }
     };
-    Place {
+    SumPlace {
         factors,
         sums: spu.ila(kernel.sums.0),
         bytes_per_group: spu.il(kernel.rates.vector_bytes_per_group().0 as i16),
@@ -144,7 +144,7 @@ fn begin<S: Spu>(spu: &mut S, kernel: &Derivatives) -> Place<S::Register> {
 
 /// The place at the next group.
 #[inline(always)]
-fn next<S: Spu>(spu: &mut S, place: Place<S::Register>) -> Place<S::Register> {
+fn next<S: Spu>(spu: &mut S, place: SumPlace<S::Register>) -> SumPlace<S::Register> {
     let factors = match place.factors {
         Factors::Gamma(_) => place.factors,
         Factors::Cat { bases, categories } => {
@@ -153,15 +153,15 @@ fn next<S: Spu>(spu: &mut S, place: Place<S::Register>) -> Place<S::Register> {
     };
     let sums = spu.a(place.sums, place.bytes_per_group);
     let weights = spu.ai(place.weights, 32);
-    Place { factors, sums, weights, ..place }
+    SumPlace { factors, sums, weights, ..place }
 }
 
 /// g and h with the four patterns of a group added.
 #[inline(always)]
 fn add_group<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
-    place: Place<S::Register>,
+    constants: &DerivativeConstants<S::Register>,
+    place: SumPlace<S::Register>,
     rates: Rates,
     [mut g, mut h]: [S::Register; 2],
 ) -> [S::Register; 2] {
@@ -192,7 +192,7 @@ fn add_group<S: Spu>(
 #[inline(always)]
 fn add_lanes<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
+    constants: &DerivativeConstants<S::Register>,
     [first, second]: [S::Register; 2],
 ) -> S::Register {
     let even_l = spu.shufb(first, second, constants.first_doubles);
@@ -204,7 +204,7 @@ fn add_lanes<S: Spu>(
 #[inline(always)]
 fn three_sums<S: Spu>(
     spu: &mut S,
-    place: Place<S::Register>,
+    place: SumPlace<S::Register>,
     rates: Rates,
 ) -> [[S::Register; 3]; 4] {
     let size = 8 * rates.entries() as i32;

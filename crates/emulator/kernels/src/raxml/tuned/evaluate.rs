@@ -1,6 +1,6 @@
 //! evaluate.
 
-use super::{MAGNITUDES, Vector, Walk};
+use super::{EndWalk, MAGNITUDES, Vector};
 use crate::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES};
 use crate::raxml::{End, Evaluate, Rates, SCALING_EXPONENT};
 use mmgp_spu::{LocalAddress, Quadword, Spu};
@@ -13,7 +13,7 @@ const COUNTS_OF_PAIR: [Quadword; 2] = [
 
 /// Registers of the loop that do not change.
 #[derive(Debug, Clone, Copy)]
-struct Constants<R> {
+struct EvaluateConstants<R> {
     logarithm: Logarithm<R>,
     magnitudes: R,
     first_doubles: R,
@@ -30,8 +30,8 @@ enum Diagonals<R> {
 
 /// The registers that walk through the patterns.
 #[derive(Debug, Clone, Copy)]
-struct Place<R> {
-    ends: [Walk<R>; 2],
+struct BranchPlace<R> {
+    ends: [EndWalk<R>; 2],
     diagonals: Diagonals<R>,
     weights: R,
     terms: Option<R>,
@@ -48,7 +48,7 @@ pub(in crate::raxml) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 
     let mut remaining = spu.ila(kernel.groups);
     let mut sum = spu.il(0);
     if !spu.brz(remaining) {
-        let constants = Constants {
+        let constants = EvaluateConstants {
             logarithm: Logarithm::new(spu, kernel.tables),
             magnitudes: spu.lqr(MAGNITUDES),
             first_doubles: spu.lqr(FIRST_DOUBLES),
@@ -78,10 +78,10 @@ pub(in crate::raxml) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 
 }
 
 #[inline(always)]
-fn begin<S: Spu>(spu: &mut S, kernel: &Evaluate) -> Place<S::Register> {
+fn begin<S: Spu>(spu: &mut S, kernel: &Evaluate) -> BranchPlace<S::Register> {
     let ends = [
-        Walk::begin(spu, kernel.ends[0], kernel.model, kernel.rates),
-        Walk::begin(spu, kernel.ends[1], kernel.model, kernel.rates),
+        EndWalk::begin(spu, kernel.ends[0], kernel.model, kernel.rates),
+        EndWalk::begin(spu, kernel.ends[1], kernel.model, kernel.rates),
     ];
     let diagonals = match kernel.rates {
         Rates::Gamma => {
@@ -97,12 +97,12 @@ fn begin<S: Spu>(spu: &mut S, kernel: &Evaluate) -> Place<S::Register> {
     };
     let weights = spu.ila(kernel.weights.0);
     let terms = kernel.terms.map(|terms| spu.ila(terms.0));
-    Place { ends, diagonals, weights, terms }
+    BranchPlace { ends, diagonals, weights, terms }
 }
 
 /// The place at the next group.
 #[inline(always)]
-fn next<S: Spu>(spu: &mut S, place: Place<S::Register>) -> Place<S::Register> {
+fn next<S: Spu>(spu: &mut S, place: BranchPlace<S::Register>) -> BranchPlace<S::Register> {
     let ends = [place.ends[0].next(spu), place.ends[1].next(spu)];
     let diagonals = match place.diagonals {
         Diagonals::Gamma(_) => place.diagonals,
@@ -112,15 +112,15 @@ fn next<S: Spu>(spu: &mut S, place: Place<S::Register>) -> Place<S::Register> {
     };
     let weights = spu.ai(place.weights, 32);
     let terms = place.terms.map(|terms| spu.ai(terms, 32));
-    Place { ends, diagonals, weights, terms }
+    BranchPlace { ends, diagonals, weights, terms }
 }
 
 /// `sum` with the four patterns of a group added.
 #[inline(always)]
 fn add_group<S: Spu>(
     spu: &mut S,
-    constants: &Constants<S::Register>,
-    place: Place<S::Register>,
+    constants: &EvaluateConstants<S::Register>,
+    place: BranchPlace<S::Register>,
     kernel: &Evaluate,
     mut sum: S::Register,
 ) -> S::Register {
@@ -158,7 +158,7 @@ fn add_group<S: Spu>(
 #[inline(always)]
 fn likelihoods<S: Spu>(
     spu: &mut S,
-    place: Place<S::Register>,
+    place: BranchPlace<S::Register>,
     kernel: &Evaluate,
 ) -> [S::Register; 4] {
     let p = place.ends[0].vectors(spu, kernel.rates);

@@ -105,7 +105,7 @@ fn one_by_one<S, Left, Right, const DELAYED: usize>(
     if spu.brz(remaining) {
         return;
     }
-    let factors = Factors::load(spu, kernel);
+    let factors = Multipliers::load(spu, kernel);
     let scaling = Scaling::load(spu);
     let mut output = Output::begin(spu, kernel);
     loop {
@@ -143,7 +143,7 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     if spu.brz(turns) {
         return;
     }
-    let factors = Factors::load(spu, kernel);
+    let factors = Multipliers::load(spu, kernel);
     let scaling = Scaling::load(spu);
     let mut output = Output::begin(spu, kernel);
     let mut computed = turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(
@@ -178,12 +178,12 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
 
 /// What all patterns share: V, and where the indices of the categories stand.
 #[derive(Debug, Clone, Copy)]
-struct Factors<R> {
+struct Multipliers<R> {
     v: Matrix<R>,
     categories: R,
 }
 
-impl<R: Copy> Factors<R> {
+impl<R: Copy> Multipliers<R> {
     #[inline(always)]
     fn load<S: Spu<Register = R>>(spu: &mut S, kernel: &NewView) -> Self {
         let v = Matrix::load(spu, kernel.model.offset(V_OFFSET));
@@ -196,7 +196,7 @@ impl<R: Copy> Factors<R> {
 #[inline(always)]
 fn turn<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize, const DELAYED: usize>(
     spu: &mut S,
-    factors: &Factors<S::Register>,
+    factors: &Multipliers<S::Register>,
     word: S::Register,
     left: &Left,
     right: &Right,

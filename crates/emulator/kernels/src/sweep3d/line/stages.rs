@@ -20,7 +20,7 @@ const TO_DOUBLE: u16 = 896 << 4;
 
 /// The factors of a pair of angles.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Factors<R> {
+pub(super) struct AngleFactors<R> {
     /// ci, cj, ck.
     pub(super) c: [R; 3],
     /// Half of their sum.
@@ -35,8 +35,8 @@ pub(super) struct Factors<R> {
 
 /// Constants in registers, and where the arrays lie.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Constants<R, const PAIRS: usize> {
-    pub(super) factors: [Factors<R>; PAIRS],
+pub(super) struct StageConstants<R, const PAIRS: usize> {
+    pub(super) factors: [AngleFactors<R>; PAIRS],
     /// The address of the factors.
     coefficients: R,
     pub(super) one: R,
@@ -57,7 +57,7 @@ pub(super) struct Constants<R, const PAIRS: usize> {
     pub(super) k_face: [R; PAIRS],
 }
 
-impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
+impl<R: Copy, const PAIRS: usize> StageConstants<R, PAIRS> {
     #[inline(always)]
     pub(super) fn load<S: Spu<Register = R>>(spu: &mut S, kernel: &Line) -> Self {
         let one = spu.lqr(both(1.0));
@@ -69,7 +69,7 @@ impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
             place = place.offset(Bytes(16));
             loaded
         };
-        let mut factors = [Factors {
+        let mut factors = [AngleFactors {
             c: [one; 3],
             half_sum: one,
             cosines: [one; 3],
@@ -159,7 +159,7 @@ impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
 
 /// The place of a cell, from the one that is visited last.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Walk<R> {
+pub(super) struct CellWalk<R> {
     /// The offset of records of moments: 0 at the last cell.
     pub(super) cell: R,
     /// The offset of cross-sections.
@@ -171,7 +171,7 @@ pub(super) struct Walk<R> {
     pairs: usize,
 }
 
-impl<R: Copy> Walk<R> {
+impl<R: Copy> CellWalk<R> {
     /// The place of the first cell.
     #[inline(always)]
     pub(super) fn begin<S: Spu<Register = R>>(spu: &mut S, kernel: &Line) -> Self {
@@ -211,8 +211,8 @@ impl<R: Copy, const PAIRS: usize> Estimate<R, PAIRS> {
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>>(
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
-        at: &Walk<R>,
+        constants: &StageConstants<R, PAIRS>,
+        at: &CellWalk<R>,
     ) -> Self {
         let total = spu.lqx(constants.total, at.total);
         let [low, high] = constants.source.map(|half| spu.lqx(half, at.cell));
@@ -254,8 +254,8 @@ impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>>(
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
-        at: &Walk<R>,
+        constants: &StageConstants<R, PAIRS>,
+        at: &CellWalk<R>,
         estimate: &Estimate<R, PAIRS>,
     ) -> Self {
         let none = estimate.source;
@@ -276,7 +276,7 @@ impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
 /// The third stage: the flux along each direction, and what flows out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Swept<R, const PAIRS: usize> {
-    pub(super) at: Walk<R>,
+    pub(super) at: CellWalk<R>,
     pub(super) numerator: [R; PAIRS],
     /// 2 psi.
     pub(super) twice_flux: [R; PAIRS],
@@ -289,8 +289,8 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>, const FIX_UP: bool>(
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
-        at: &Walk<R>,
+        constants: &StageConstants<R, PAIRS>,
+        at: &CellWalk<R>,
         ready: &Ready<R, PAIRS>,
         inflow: [R; PAIRS],
     ) -> Self {
@@ -319,8 +319,8 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
     #[inline(always)]
     pub(super) fn nothing<S: Spu<Register = R>>(
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
-        at: &Walk<R>,
+        constants: &StageConstants<R, PAIRS>,
+        at: &CellWalk<R>,
     ) -> Self {
         let zero = spu.il(0);
         let (mut j, mut k) = ([zero; PAIRS], [zero; PAIRS]);
@@ -345,7 +345,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
     pub(super) fn signs<S: Spu<Register = R>>(
         &self,
         spu: &mut S,
-        constants: &Constants<R, PAIRS>,
+        constants: &StageConstants<R, PAIRS>,
     ) -> R {
         let [i, j, k] = self.outflow;
         let mut all = None;
@@ -363,7 +363,11 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
 
     /// The fourth stage: adds to the moments of the flux, and stores the faces of j and k.
     #[inline(always)]
-    pub(super) fn store<S: Spu<Register = R>>(&self, spu: &mut S, constants: &Constants<R, PAIRS>) {
+    pub(super) fn store<S: Spu<Register = R>>(
+        &self,
+        spu: &mut S,
+        constants: &StageConstants<R, PAIRS>,
+    ) {
         let [first, second] = constants.alone;
         for half in 0..2 {
             let old = spu.lqx(constants.flux[half], self.at.cell);
