@@ -16,7 +16,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::Mapping;
 use mmgp::apps::Application;
 use mmgp::apps::pbpi::Pbpi;
-use mmgp::apps::phylogeny::patterns::Patterns;
+use mmgp::apps::phylogeny::Patterns;
 use mmgp::apps::phylogeny::simulate;
 use mmgp::cell::eib::{Eib, Transfer};
 use mmgp::cell::memory::Memory;

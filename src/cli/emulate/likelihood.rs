@@ -11,7 +11,7 @@ use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
 use crate::apps::phylogeny::{Patterns, Tree, newick};
 use crate::apps::raxml::engine::Engine;
-use crate::apps::raxml::{evaluation, run_alone};
+use crate::apps::raxml::{engine, run_alone};
 use crate::cell::{Blade, KernelTiming};
 use crate::cli::Answer;
 use crate::cli::input::{self, Tool};
@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<Answer> {
         let found = "no column with a determined character";
         return Err(Error::out_of_range("the alignment", found, "one"));
     }
-    warn(&evaluation::warnings(&tree));
+    warn(&engine::warnings(&tree));
     let model = notation.model(patterns.len());
     let line = waiting("likelihood", Verbosity::Usual);
     let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;
@@ -115,7 +115,7 @@ fn evaluate(
     let on = Runtime::new(blade, Box::new(Edtlp::default()));
     run_alone(&on, (1, Port::Tuned), patterns, async move |engine| {
         engine.read_vectors_once();
-        let view = evaluation::update(engine, &tree, &model).await;
+        let view = engine::update(engine, &tree, &model).await;
         let whole = engine.evaluate(view.ends, view.z).await;
         let terms = match per_site {
             true => Some(engine.evaluate_patterns(view.ends, view.z).await),

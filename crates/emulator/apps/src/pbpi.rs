@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use crate::Port;
 use crate::application::{Application, Description, Division, Ran, Traffic};
-use crate::phylogeny::patterns::Patterns;
+use crate::phylogeny::alignment::Patterns;
 use crate::phylogeny::simulate;
 use crate::phylogeny::stream::Stream;
 use crate::phylogeny::tree::Tree;

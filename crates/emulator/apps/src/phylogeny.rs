@@ -7,7 +7,6 @@
 pub mod alignment;
 pub(crate) mod jukes_cantor;
 pub mod newick;
-pub mod patterns;
 pub mod simulate;
 pub mod splits;
 pub(crate) mod stream;
@@ -16,7 +15,6 @@ pub mod substitution;
 pub(crate) mod tests;
 pub(crate) mod tree;
 
-pub use alignment::Alignment;
-pub use patterns::Patterns;
+pub use alignment::{Alignment, Patterns};
 pub(crate) use stream::Stream;
 pub use tree::Tree;

@@ -7,7 +7,6 @@
 //! which the log likelihoods of patterns are added.
 
 pub mod engine;
-pub mod evaluation;
 mod farm;
 mod findings;
 mod host;

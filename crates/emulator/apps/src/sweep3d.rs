@@ -16,7 +16,6 @@
 //! What a program does before its first iteration (arrays, coefficients) takes no time.
 
 mod accelerator;
-mod boundaries;
 mod cells;
 mod lines;
 mod rank;

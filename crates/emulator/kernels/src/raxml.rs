@@ -95,15 +95,14 @@
 //! branch of length t is given as z = exp(-t).
 
 mod branch;
-mod likelihood;
 mod naive;
 mod new_view;
 mod tuned;
 
 pub use crate::version::Version;
-pub use branch::{TipProducts, Transition};
-pub use likelihood::{
-    Derivatives, Diagonal, Evaluate, NewtonFactors, NewtonStep, Progress, SumTable,
+pub use branch::{
+    Derivatives, Diagonal, Evaluate, NewtonFactors, NewtonStep, Progress, SumTable, TipProducts,
+    Transition,
 };
 pub use new_view::{Child, NewView};
 

@@ -2,8 +2,7 @@
 
 use crate::layout::InMemory as _;
 use crate::likelihood::{End, EndBytes, Vector, pairs};
-use crate::phylogeny::alignment::UNDETERMINED;
-use crate::phylogeny::patterns::Patterns;
+use crate::phylogeny::alignment::{Patterns, UNDETERMINED};
 use mmgp_base::units::Bytes;
 use mmgp_cell::{Blade, EffectiveAddress, Homes};
 use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;

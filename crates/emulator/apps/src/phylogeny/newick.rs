@@ -4,7 +4,7 @@ mod parser;
 
 use std::collections::BTreeMap;
 
-use super::tree::{Branch, Tree};
+use super::tree::{Edge, Tree};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use parser::Parsed;
@@ -103,7 +103,7 @@ fn hang(source: &Source, parsed: &Parsed, numbers: &[Option<usize>]) -> Result<T
         return Err(error(source, 0, format!("a tree of {taxa} tips"), "at least 3"));
     }
     let number = |index: usize| numbers[index].expect("invariant: only the outermost has none");
-    let mut branches: Vec<Branch> = Vec::with_capacity(parsed.nodes.len());
+    let mut branches: Vec<Edge> = Vec::with_capacity(parsed.nodes.len());
     for (index, node) in parsed.nodes.iter().enumerate() {
         let length_above = |child: usize| parsed.nodes[child].length.unwrap_or(0.0);
         match (numbers[index], &node.children[..]) {

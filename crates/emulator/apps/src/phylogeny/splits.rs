@@ -152,10 +152,10 @@ impl SplitCounts {
 
     /// All splits with their shares of the trees and the mean length of their branches in the
     /// trees that have them [expected substitutions per site], in the order of the bit sets.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Split, SplitBranch)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Split, Branch)> {
         self.splits.iter().map(|(split, tally)| {
             let (share, length) = (tally.weight / self.weight, tally.length / tally.weight);
-            (split, SplitBranch { share, length })
+            (split, Branch { share, length })
         })
     }
 
@@ -173,7 +173,7 @@ impl SplitCounts {
 
 /// What is known of a split's branch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SplitBranch {
+pub struct Branch {
     /// The share of the trees that have it, in [0, 1]: over the samples of a chain, its posterior
     /// probability.
     pub share: f64,
@@ -185,7 +185,7 @@ pub struct SplitBranch {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consensus {
     /// The splits, the larger sides before the smaller ones.
-    inner: Vec<(Split, SplitBranch)>,
+    inner: Vec<(Split, Branch)>,
     /// Mean length of each tip's branch.
     tips: Vec<f64>,
     /// The side that each split lies directly within: another split's, or all taxa's.
@@ -194,7 +194,7 @@ pub struct Consensus {
 
 impl Consensus {
     /// The tree of splits that are compatible with each other.
-    fn new(mut inner: Vec<(Split, SplitBranch)>, tips: Vec<f64>) -> Self {
+    fn new(mut inner: Vec<(Split, Branch)>, tips: Vec<f64>) -> Self {
         inner.sort_by_key(|(split, _)| std::cmp::Reverse(split.size()));
         let above = (0..inner.len())
             .map(|index| smallest_around(&inner[..index], |other| inner[index].0.is_within(other)))
@@ -203,7 +203,7 @@ impl Consensus {
     }
 
     /// The inner branches of the tree, the larger sides before the smaller ones.
-    pub fn branches(&self) -> &[(Split, SplitBranch)] {
+    pub fn branches(&self) -> &[(Split, Branch)] {
         &self.inner
     }
 
@@ -238,7 +238,7 @@ impl Consensus {
 
 /// The last, so the smallest, of the splits whose sides hold something.
 fn smallest_around(
-    inner: &[(Split, SplitBranch)],
+    inner: &[(Split, Branch)],
     mut holds: impl FnMut(&Split) -> bool,
 ) -> Option<usize> {
     inner.iter().rposition(|(split, _)| holds(split))

@@ -26,7 +26,7 @@ pub struct Tree {
 }
 
 /// A branch by its two ends and its length [expected substitutions per site].
-pub(crate) type Branch = (usize, usize, f64);
+pub(crate) type Edge = (usize, usize, f64);
 
 impl Tree {
     /// Builds a tree from its branches, whose direction does not matter, and hangs it from the
@@ -34,7 +34,7 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` where the branches break an invariant of [`Tree`].
-    pub(crate) fn from_branches(taxa: usize, branches: &[Branch], root: usize) -> Result<Self> {
+    pub(crate) fn from_branches(taxa: usize, branches: &[Edge], root: usize) -> Result<Self> {
         if taxa < 3 {
             return Err(invalid(format!("{taxa} taxa"), "at least 3"));
         }
@@ -106,7 +106,7 @@ impl Tree {
             return Err(invalid(found, "a positive number"));
         }
         let root = taxa;
-        let mut branches: Vec<Branch> = (0..3).map(|tip| (root, tip, 0.0)).collect();
+        let mut branches: Vec<Edge> = (0..3).map(|tip| (root, tip, 0.0)).collect();
         for tip in 3..taxa {
             let inserted = taxa + tip - 2;
             let split = stream.index(branches.len());
@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// ((0,1)5,2,3)4 with lengths by node.
-    fn quartet() -> Vec<Branch> {
+    fn quartet() -> Vec<Edge> {
         vec![(4, 5, 0.5), (5, 0, 0.1), (5, 1, 0.2), (4, 2, 0.3), (4, 3, 0.4)]
     }
 
@@ -419,14 +419,14 @@ mod tests {
         assert_eq!(tree.post_order(), [1, 0, 3, 2, 4, 5]);
     }
 
-    fn check_refused(taxa: usize, branches: &[Branch], root: usize, message: &str) {
+    fn check_refused(taxa: usize, branches: &[Edge], root: usize, message: &str) {
         let error = Tree::from_branches(taxa, branches, root).expect_err("must be refused");
         assert_eq!(error.to_string(), message);
     }
 
     #[test]
     fn branches_that_are_no_binary_tree_are_refused() {
-        let changed = |index: usize, branch: Branch| {
+        let changed = |index: usize, branch: Edge| {
             let mut branches = quartet();
             branches[index] = branch;
             branches

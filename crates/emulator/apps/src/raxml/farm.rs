@@ -7,7 +7,7 @@
 
 use super::engine::Engine;
 use crate::phylogeny::Tree;
-use crate::phylogeny::tree::Branch;
+use crate::phylogeny::tree::Edge;
 use mmgp_cell::HostProcess;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
 
@@ -51,8 +51,8 @@ impl Finished {
     fn from_message(data: &Data, taxa: usize) -> Option<Self> {
         let Data::Doubles(values) = data else { return None };
         let [task, log_likelihood, root, rest @ ..] = &values[..] else { return None };
-        let branch = |three: &[f64]| -> Branch { (three[0] as usize, three[1] as usize, three[2]) };
-        let branches: Vec<Branch> = rest.chunks_exact(3).map(branch).collect();
+        let branch = |three: &[f64]| -> Edge { (three[0] as usize, three[1] as usize, three[2]) };
+        let branches: Vec<Edge> = rest.chunks_exact(3).map(branch).collect();
         let tree = Tree::from_branches(taxa, &branches, *root as usize).ok()?;
         Some(Self { task: *task as usize, log_likelihood: *log_likelihood, tree })
     }

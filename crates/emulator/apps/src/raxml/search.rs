@@ -17,7 +17,6 @@
 //! before. Engines may add in other orders, so one log likelihood is better than another only if it
 //! exceeds it by 1e-6; of equal ones the first counts.
 
-mod brent;
 mod climber;
 mod host;
 mod model;

@@ -2,16 +2,14 @@
 
 use std::rc::Rc;
 
-use approx::assert_relative_eq;
-
-use super::engine::{Engine, NewView};
-use super::evaluation::z_of;
+use super::engine::{Engine, NewView, z_of};
 use super::plain::PlainEngine;
 use super::search::{Effort, Rates};
 use super::*;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{self, gtr, immediately};
 use crate::phylogeny::{Stream, Tree, jukes_cantor, simulate};
+use approx::assert_relative_eq;
 use mmgp_runtime::Edtlp;
 
 pub(super) fn sim12() -> Rc<Patterns> {
@@ -153,7 +151,7 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp::default()));
     let life = async move |engine: &mut OffloadedEngine| {
-        let view = evaluation::update(engine, &tree, &model).await;
+        let view = super::engine::update(engine, &tree, &model).await;
         engine.evaluate(view.ends, view.z).await
     };
     let found = run_alone(&on, (1, Port::Tuned), &patterns, life).unwrap();

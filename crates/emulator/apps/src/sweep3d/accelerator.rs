@@ -32,8 +32,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::boundaries::Reflections;
-use super::cells::{self, Cells};
+use super::cells::{self, Cells, Reflections};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
 use host::{Account, LineHost};

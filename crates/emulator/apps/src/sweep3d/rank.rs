@@ -4,8 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::boundaries::{Neighbours, Reflections};
-use super::cells::{Array, Cells};
+use super::cells::{Array, Cells, Neighbours, Reflections};
 use super::lines::{Chunk, Lines, Pass, RankMap, fan_bytes, transfer};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimSpan, SimTime};

@@ -4,8 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::boundaries::{Neighbours, Reflections};
-use super::cells::{Cells, absorption, fill, leakage, spans, take_flux};
+use super::cells::{Cells, Neighbours, Reflections, absorption, fill, leakage, spans, take_flux};
 use super::lines::{MESSAGES, RankMap};
 use super::rank::{Account, RankProgram};
 use super::{Findings, Sweep3d};

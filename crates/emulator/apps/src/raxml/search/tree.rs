@@ -7,7 +7,7 @@
 //! branch, and a change of the branch makes just these invalid.
 
 use crate::phylogeny::Tree;
-use crate::phylogeny::tree::Branch;
+use crate::phylogeny::tree::Edge;
 use crate::raxml::engine::{NewView, Z_MAX, Z_MIN};
 use mmgp_base::error::Result;
 
@@ -54,7 +54,7 @@ impl SearchTree {
     /// `OutOfRange` where a node stands apart.
     pub fn to_tree(&self) -> Result<Tree> {
         let lengths = self.branches().into_iter().map(|(one, other)| {
-            let length: Branch = (one, other, -self.z(one, other).ln());
+            let length: Edge = (one, other, -self.z(one, other).ln());
             length
         });
         let root = self.links[0].first().map_or(self.taxa, |link| link.to);
