@@ -179,7 +179,7 @@ fn of_formulas(
     }
     let names: Vec<String> = lists.iter().map(|(name, _)| name.clone()).collect();
     if let Some(unknown) = given.iter().find(|list| !names.contains(&list.name)) {
-        return Err(Error::UnknownName { kind: "size", name: unknown.name.clone(), known: names });
+        return Err(Error::unknown_name("size", &unknown.name, names));
     }
     let points = combinations(&lists);
     let last = points.last().expect("invariant: every size has a value");
@@ -243,8 +243,7 @@ fn lists_of(arguments: &Arguments, size: &Size) -> Result<Vec<(String, Vec<f64>)
     let known = || size.further.iter().map(ToString::to_string);
     let unknown = arguments.vary.iter().find(|list| known().all(|name| name != list.name));
     if let Some(unknown) = unknown {
-        let known = known().collect();
-        return Err(Error::UnknownName { kind: "further size", name: unknown.name.clone(), known });
+        return Err(Error::unknown_name("further size", &unknown.name, known()));
     }
     let ns = if arguments.n.is_empty() { size.defaults } else { &arguments.n };
     let n = ("n".to_string(), ns.iter().map(|&n| n as f64).collect());

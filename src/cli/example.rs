@@ -82,10 +82,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 }
 
 fn named(name: &str) -> Result<&'static Example> {
-    EXAMPLES.iter().find(|example| example.name == name).ok_or_else(|| Error::UnknownName {
-        kind: "sample",
-        name: name.into(),
-        known: EXAMPLES.iter().map(|example| example.name.into()).collect(),
+    EXAMPLES.iter().find(|example| example.name == name).ok_or_else(|| {
+        Error::unknown_name("sample", name, EXAMPLES.iter().map(|example| example.name))
     })
 }
 

@@ -333,12 +333,12 @@ pub fn without_parameters(folder: &Path) -> Error {
         };
     }
     let folder = folder.display();
-    Error::TooLittleData {
-        file: folder.to_string(),
-        found: format!("no {PARAMETERS}"),
-        advice: format!(
+    Error::too_little(
+        folder.to_string(),
+        format!("no {PARAMETERS}"),
+        format!(
             "`mmgp study --out {folder}` makes everything, `mmgp fit --out \
              {folder}/{PARAMETERS}` that"
         ),
-    }
+    )
 }

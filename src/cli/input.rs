@@ -285,9 +285,8 @@ pub fn alignment(name: &str) -> Result<Alignment> {
         None if is_file(name) => Alignment::read(&*source(Path::new(name))?),
         None => {
             let shipped = SHIPPED.iter().map(|&(known, _)| known);
-            let known =
-                shipped.chain(SIMULATED.iter().map(|known| known.name)).map(String::from).collect();
-            Err(Error::UnknownName { kind: "alignment", name: name.into(), known })
+            let known = shipped.chain(SIMULATED.iter().map(|known| known.name));
+            Err(Error::unknown_name("alignment", name, known))
         }
     }
 }

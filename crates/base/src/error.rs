@@ -170,15 +170,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Data that cannot answer the question: the file, what it holds, and what to measure.
-    pub fn too_little_data(
-        file: impl Into<String>,
-        found: impl Into<String>,
-        advice: impl Into<String>,
-    ) -> Self {
-        Self::TooLittleData { file: file.into(), found: found.into(), advice: advice.into() }
-    }
-
     /// A value outside its range: the field or quantity, what was given, and what is allowed.
     pub fn out_of_range(
         name: &'static str,
@@ -238,6 +229,20 @@ impl Error {
             other => other,
         }
     }
+}
+
+/// The one of `all` whose name is `text`.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names that there are.
+pub fn of_name<T: Copy>(
+    kind: &'static str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+    text: &str,
+) -> Result<T> {
+    let found = all.iter().copied().find(|&each| name(each) == text);
+    found.ok_or_else(|| Error::unknown_name(kind, text, all.iter().map(|&each| name(each))))
 }
 
 /// Constraints in words: `min_m 3 and max_p 4`.

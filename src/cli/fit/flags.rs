@@ -136,7 +136,7 @@ pub(super) fn error(error: Error) -> Error {
         Error::TooLittleData { file, found, advice } => {
             let advice = advice.replace("give profile.csv", "give --profile FILE");
             let advice = advice.replace(" or runs.csv", " or --runs FILE");
-            Error::TooLittleData { file, found, advice }
+            Error::too_little(file, found, advice)
         }
         other => other,
     }
@@ -152,8 +152,8 @@ mod tests {
             assert_eq!(measure(files), flags);
             assert!(!flags.contains(".csv") && flags.contains("--"), "{flags}");
         }
-        let advice = "also time (m, p) = (1, 2), or give profile.csv or runs.csv".into();
-        let refused = Error::TooLittleData { file: "f".into(), found: "x".into(), advice };
+        let advice = "also time (m, p) = (1, 2), or give profile.csv or runs.csv";
+        let refused = Error::too_little("f", "x", advice);
         assert_eq!(
             error(refused).to_string(),
             "f: x; also time (m, p) = (1, 2), or give --profile FILE or --runs FILE"

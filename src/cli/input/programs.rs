@@ -183,8 +183,7 @@ pub(super) fn known(name: &str) -> Option<&'static Entry> {
 /// [`Error::UnknownName`] with the names that there are.
 pub(super) fn entry(name: &str) -> Result<&'static Entry> {
     known(name).ok_or_else(|| {
-        let known = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
-        Error::UnknownName { kind: "application", name: name.into(), known }
+        Error::unknown_name("application", name, ENTRIES.iter().map(|entry| entry.name))
     })
 }
 

@@ -161,7 +161,7 @@ impl Posterior {
         let mut data = Data::of(&together);
         let Means { forms, means } = prior.means(&together);
         if means.is_empty() {
-            return Err(Error::too_little_data(
+            return Err(Error::too_little(
                 observations.source,
                 "neither a model with values nor timed runs",
                 "give one of them",

@@ -28,7 +28,7 @@ pub use tables::{csv, json, latex, markdown};
 use std::str::FromStr;
 
 use crate::models::parameters::Parameters;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Result, of_name};
 
 /// A format to hand parameters over in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,13 +97,7 @@ impl FromStr for Target {
 
     /// Finds the target of that [name](Self::name).
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|target| target.name() == name).ok_or_else(|| {
-            Error::UnknownName {
-                kind: "export target",
-                name: name.into(),
-                known: Self::ALL.iter().map(|target| target.name().into()).collect(),
-            }
-        })
+        of_name("export target", &Self::ALL, Self::name, name)
     }
 }
 

@@ -192,7 +192,7 @@ fn check_runs(base: &Parameters, runs: &Runs) -> Result<()> {
     };
     if let Some(found) = found {
         let advice = "time longer runs, so that the clock can see them";
-        return Err(Error::too_little_data(runs.file.clone(), found, advice));
+        return Err(Error::too_little(runs.file.clone(), found, advice));
     }
     if base.time(Mapping::SEQUENTIAL).0.is_finite() {
         return Ok(());
@@ -208,7 +208,7 @@ fn check_says_something(runs: &Runs, unknown: &[Term], inputs: &Inputs) -> Resul
         return Ok(());
     }
     let other = if (only.m, only.p) == (1, 1) { "(1, 2)" } else { "(1, 1)" };
-    Err(Error::too_little_data(
+    Err(Error::too_little(
         runs.file.clone(),
         format!("runs of ({}, {}) alone, which say nothing of others", only.m, only.p),
         format!("also time {other}, or give profile.csv"),
@@ -326,7 +326,7 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
         return Err(at_least_one("tasks"));
     }
     if inputs.profile.is_none() && inputs.runs.is_none() && inputs.prior.is_none() {
-        return Err(Error::too_little_data(
+        return Err(Error::too_little(
             "fit",
             "neither a profile nor timed runs",
             "give profile.csv or runs.csv",

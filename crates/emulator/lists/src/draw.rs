@@ -1,6 +1,5 @@
-//! Random numbers, and names that are parsed.
+//! Random numbers.
 
-use mmgp_base::error::{Error, Result};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -38,21 +37,4 @@ impl Stream {
     pub fn index(&mut self, count: u32) -> u32 {
         ((u128::from(self.0.next_u64()) * u128::from(count)) >> 64) as u32
     }
-}
-
-/// The one of `all` whose name is `text`.
-///
-/// # Errors
-/// [`Error::UnknownName`] with the names that there are.
-pub fn of_name<T: Copy>(
-    kind: &'static str,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-    text: &str,
-) -> Result<T> {
-    all.iter().copied().find(|&each| name(each) == text).ok_or_else(|| Error::UnknownName {
-        kind,
-        name: text.into(),
-        known: all.iter().map(|&each| name(each).to_string()).collect(),
-    })
 }

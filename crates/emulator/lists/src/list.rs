@@ -5,8 +5,8 @@ mod read;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::draw::{Purpose, Stream, of_name};
-use mmgp_base::error::{Error, Result};
+use crate::draw::{Purpose, Stream};
+use mmgp_base::error::{Error, Result, of_name};
 
 /// What the last node has for a successor.
 pub const END: u32 = u32::MAX;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::draw::{Purpose, Stream, of_name};
+use crate::draw::{Purpose, Stream};
 use crate::list::{END, List, Order};
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Result, of_name};
 
 /// An associative operation on numbers of 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

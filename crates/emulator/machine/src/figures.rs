@@ -205,7 +205,7 @@ pub fn published(machine: &str) -> Result<Vec<Figure>> {
     let figures: Vec<Figure> = all()?.into_iter().filter(holds).collect();
     if figures.is_empty() {
         let kind = "machine with published figures";
-        return Err(Error::UnknownName { kind, name: machine.into(), known: machines()? });
+        return Err(Error::unknown_name(kind, machine, machines()?));
     }
     Ok(figures)
 }

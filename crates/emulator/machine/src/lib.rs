@@ -9,7 +9,7 @@ mod network;
 mod reader;
 mod software;
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Result, of_name};
 use mmgp_base::table::Source;
 use mmgp_base::units::Hertz;
 use serde::Deserialize;
@@ -121,14 +121,8 @@ impl Machine {
 }
 
 fn built_in_source(name: &str) -> Result<Source> {
-    match BUILT_IN.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => Ok(Source::new(&format!("models/machines/{name}.toml"), text)),
-        None => Err(Error::UnknownName {
-            kind: "machine",
-            name: name.into(),
-            known: Machine::built_in(),
-        }),
-    }
+    let (_, text) = of_name("machine", &BUILT_IN, |(name, _)| name, name)?;
+    Ok(Source::new(&format!("models/machines/{name}.toml"), text))
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl Prior {
         }
         let known = self.names();
         if !known.iter().any(|known| known == name) {
-            return Err(Error::UnknownName { kind: "model", name: name.into(), known });
+            return Err(Error::unknown_name("model", name, known));
         }
         Ok(Self { only: Some(name.into()), ..self })
     }

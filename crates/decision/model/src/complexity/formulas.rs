@@ -29,7 +29,7 @@
 //! wrong = "0"
 //! ```
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Result, of_name};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{Document, Table};
 
@@ -101,14 +101,8 @@ const GROWS: f64 = 1.01;
 impl Algorithm {
     /// The algorithm of that name; [`Error::UnknownName`] lists the known ones.
     pub fn named(name: &str) -> Result<Self> {
-        match BUILT_IN.iter().find(|(known, ..)| *known == name) {
-            Some((_, file, text)) => Self::read(&Source::new(file, text)),
-            None => Err(Error::UnknownName {
-                kind: "file of formulas",
-                name: name.into(),
-                known: names().map(String::from).collect(),
-            }),
-        }
+        let (_, file, text) = of_name("file of formulas", &BUILT_IN, |(name, ..)| name, name)?;
+        Self::read(&Source::new(file, text))
     }
 
     /// Reads a file of formulas.

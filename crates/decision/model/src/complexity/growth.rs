@@ -120,7 +120,7 @@ impl Forms {
             all.clone().flat_map(|one| (one + 1..self.forms.len()).map(move |two| (one, two)));
         let pairs = pairs.filter_map(fit).collect();
         let (Some(single), pair) = (FitChoice::among(singles), FitChoice::among(pairs)) else {
-            return Err(Error::too_little_data(
+            return Err(Error::too_little(
                 "the runs",
                 format!("{} of them", counts.len()),
                 "let each size take one value more",
@@ -243,7 +243,7 @@ fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
         all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
     };
     let few = |found: String, more: usize, name: &str| {
-        Error::too_little_data(
+        Error::too_little(
             "the runs",
             found,
             format!("a growth needs {FEWEST_SIZES} values of it: give {more} more, as in --{name}"),

@@ -97,7 +97,7 @@ fn entries(terms: &Terms, name: &str) -> Result<Vec<Entry>> {
     }
     let mut known: Vec<String> = all.iter().map(|entry| entry.term().to_string()).collect();
     known.dedup();
-    Err(Error::UnknownName { kind: "term", name: name.into(), known })
+    Err(Error::unknown_name("term", name, known))
 }
 
 fn scale(estimate: &mut Estimate, entry: Entry, factor: f64) -> Result<()> {

@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Result, of_name};
 use mmgp_base::table::records::Run;
 
 /// A format to hand timed runs over in.
@@ -75,13 +75,7 @@ impl FromStr for RunsTarget {
 
     /// Finds the target of that [name](Self::name).
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|target| target.name() == name).ok_or_else(|| {
-            Error::UnknownName {
-                kind: "export target for runs",
-                name: name.into(),
-                known: Self::ALL.iter().map(|target| target.name().into()).collect(),
-            }
-        })
+        of_name("export target for runs", &Self::ALL, Self::name, name)
     }
 }
 

@@ -86,7 +86,7 @@ fn mean(repetitions: &Repetitions) -> Mean {
 
 /// The mean time of one process alone, which every ratio needs.
 fn mean_alone(file: &str, size: u32, times: &AlphaTimes) -> Result<Mean> {
-    let too_little = |found: String, advice: String| Error::too_little_data(file, found, advice);
+    let too_little = |found: String, advice: String| Error::too_little(file, found, advice);
     let Some(values) = times.get(&1) else {
         let processes: Vec<String> = times.keys().map(u32::to_string).collect();
         return Err(too_little(

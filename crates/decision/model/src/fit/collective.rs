@@ -91,7 +91,7 @@ fn wanted(
         known.sort();
         known.dedup();
         let name = choices.operation.clone().unwrap_or_default();
-        return Err(Error::UnknownName { kind: "collective operation", name, known });
+        return Err(Error::unknown_name("collective operation", name, known));
     }
     let is_size =
         |row: &&&Collective| choices.operation_bytes.is_none_or(|bytes| bytes == row.bytes);
@@ -108,7 +108,7 @@ fn wanted(
         sizes.sort();
         sizes.dedup();
         let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-        return Err(Error::too_little_data(
+        return Err(Error::too_little(
             measured.file.clone(),
             format!(
                 "{} only with bytes = {}",

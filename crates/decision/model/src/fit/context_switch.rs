@@ -37,7 +37,7 @@ pub(crate) fn context_switch(
     }
     let observations: usize = by_processes.values().map(Vec::len).sum();
     if observations == 0 {
-        return Err(Error::too_little_data(
+        return Err(Error::too_little(
             file,
             "only rows with processes = 1, which never switch",
             "measure with processes = 2 or more",

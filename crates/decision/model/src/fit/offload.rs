@@ -67,7 +67,7 @@ fn times(measured: &FileRows<Offload>) -> Result<BySize> {
         by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
     }
     if let Some((bytes, _)) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
-        return Err(Error::too_little_data(
+        return Err(Error::too_little(
             measured.file.clone(),
             format!("a time of 0 s for round trips of {bytes} bytes"),
             "measure more round trips, so that the clock can see them",

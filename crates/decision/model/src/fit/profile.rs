@@ -97,7 +97,7 @@ fn totals_of_phase(
     let mut totals = Vec::with_capacity(repetitions.len());
     for &repetition in repetitions {
         let Some(row) = rows.iter().find(|row| row.repetition == repetition) else {
-            return Err(Error::too_little_data(
+            return Err(Error::too_little(
                 measured.file.clone(),
                 format!("no row for phase {:?} in repetition {repetition}", shortened(name)),
                 "give every phase a row in every repetition",
@@ -106,7 +106,7 @@ fn totals_of_phase(
         totals.push(PhaseTotals::of(row));
     }
     if rows.iter().any(|row| row.offloads == 0 && row.gap_time_s > 0.0) {
-        return Err(Error::too_little_data(
+        return Err(Error::too_little(
             measured.file.clone(),
             format!("phase {:?} with a gap time but no off-loads", shortened(name)),
             "count its off-loads, or count that time as host time",

@@ -143,7 +143,7 @@ pub fn bandwidth(measured: &FileRows<MemoryStream>) -> Result<Estimate> {
         times.entry((row.bytes, row.accelerators)).or_default().push(row.time_s);
     }
     let too_little =
-        |found: String, advice: &str| Error::too_little_data(measured.file.clone(), found, advice);
+        |found: String, advice: &str| Error::too_little(measured.file.clone(), found, advice);
     let mut rates: Vec<(u32, Estimate)> = Vec::new();
     for ((bytes, accelerators), times) in times {
         let time = Mean::of(&times);

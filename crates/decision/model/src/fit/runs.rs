@@ -185,7 +185,7 @@ fn collect_rows(file: &str, rows: &[Run], warm_up: WarmUp) -> Result<(Runs, Vec<
         }
     }
     if rows.is_empty() {
-        return Err(Error::too_little_data(file, "no runs", "time the program at several (m, p)"));
+        return Err(Error::too_little(file, "no runs", "time the program at several (m, p)"));
     }
     Ok(collector.finish(file, warm_up))
 }

@@ -27,7 +27,7 @@ const ALIKE: f64 = 0.02;
 /// [`Error::TooLittleData`] where terms cannot be told apart, and where 16 requests do not hide the
 /// latency.
 pub fn estimate_threads(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
-    let missing = |found: &str, advice: &str| Error::too_little_data(file, found, advice);
+    let missing = |found: &str, advice: &str| Error::too_little(file, found, advice);
     let too_alike = |found: &str| missing(found, "run 1, 16 and 128 sublists of several lists");
     let [turn_s, list_turn_s, latency_s, thread_s] =
         turns(runs).ok_or_else(|| too_alike("runs of one accelerator that are too alike"))?;

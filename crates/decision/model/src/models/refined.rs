@@ -187,8 +187,7 @@ impl Refinements {
             "memory" => rest.memory = None,
             "work_growth_s" => rest.work_growth_s = None,
             _ => {
-                let known = Self::NAMES.map(String::from).to_vec();
-                return Err(Error::UnknownName { kind: "refined term", name: name.into(), known });
+                return Err(Error::unknown_name("refined term", name, Self::NAMES));
             }
         }
         Ok(rest)

@@ -95,7 +95,7 @@ fn fixed(
     }
     candidates.iter().position(|candidate| candidate.shape == shape).ok_or_else(|| {
         let m: Vec<String> = points.m.iter().map(u32::to_string).collect();
-        Error::too_little_data(
+        Error::too_little(
             question.file,
             format!("{} at m = {}, which no {shape} fits", question.term, m.join(", ")),
             "measure more m, or let the shape be a table",
