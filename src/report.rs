@@ -25,6 +25,7 @@ pub mod search;
 mod template;
 
 use crate::Mapping;
+use crate::answer::escaped;
 use crate::belief::{Basis, Posterior, Prior};
 use crate::decide::{
     Configuration, Constraints, NextMeasurement, Ranking, Sampling, candidates, next_measurement,
@@ -191,7 +192,7 @@ fn figures(pictures: &[Picture]) -> String {
         format!(
             "<figure class=\"static scroller\" tabindex=\"0\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
              </figure>\n",
-            template::escaped(&it.title),
+            escaped(&it.title),
             it.svg
         )
     };

@@ -90,7 +90,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
             "validate",
         ],
     ),
-    ("report", &["belief", "models", "decide", "objective", "validate", "plot", "table"]),
+    ("report", &["answer", "belief", "models", "decide", "objective", "validate", "plot", "table"]),
     ("capi", &["belief", "decide", "fit", "guided", "models", "statistics", "table"]),
     (
         "cli",

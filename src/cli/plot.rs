@@ -225,11 +225,11 @@ impl PictureArgument {
 
     fn without(self, (file, flag): (&str, &str)) -> Error {
         let kind = self.to_possible_value().expect("invariant: no picture is hidden");
-        Error::TooLittleData {
-            file: format!("plot --kind {}", kind.get_name()),
-            found: format!("no {file}"),
-            advice: format!("give it with {flag}, or the folder of a study with --study DIR"),
-        }
+        Error::too_little(
+            format!("plot --kind {}", kind.get_name()),
+            format!("no {file}"),
+            format!("give it with {flag}, or the folder of a study with --study DIR"),
+        )
     }
 }
 

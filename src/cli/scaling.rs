@@ -9,8 +9,9 @@ use super::Answer;
 use super::files::Guard;
 use super::input::programs::sweep3d::Extents;
 use super::input::{MachineArguments, ThreadArguments};
-use super::output::{Format, Verbosity, aligned, data, json, progress};
+use super::output::{Format, Verbosity, data, json, progress};
 use super::plot::write_picture;
+use crate::answer::{Style, Table};
 use crate::cluster::{Between, Cluster, Grid, Network, Placement, Shape, Tiles};
 use crate::error::{Error, Result};
 use crate::lab::study::doublings;
@@ -267,20 +268,15 @@ impl<'a> Scaling<'a> {
 }
 
 fn text(rows: &[ScalingRow]) -> String {
-    let time = |seconds: f64| Seconds(seconds).to_string();
-    let cells = |row: &ScalingRow| {
-        vec![
-            row.ranks.to_string(),
-            format!("{} x {}", row.px, row.py),
-            time(row.block_s),
-            time(row.ideal_s),
-            time(row.recurrence_s),
-            time(row.events_s),
-            format!("{:.1} %", 100.0 * row.efficiency),
-        ]
-    };
-    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    aligned(&["ranks", "grid", "block", "ideal", "recurrence", "events", "efficiency"], &rows)
+    Table::of(rows)
+        .column("ranks", Style::Plain, |row| row.ranks)
+        .people("grid", |row| format!("{} x {}", row.px, row.py))
+        .headed("block_s", "block", Style::Time, |row| row.block_s)
+        .headed("ideal_s", "ideal", Style::Time, |row| row.ideal_s)
+        .headed("recurrence_s", "recurrence", Style::Time, |row| row.recurrence_s)
+        .headed("events_s", "events", Style::Time, |row| row.events_s)
+        .column("efficiency", Style::Percent(1), |row| row.efficiency)
+        .text()
 }
 
 /// Times and efficiency by ranks.

@@ -1,8 +1,8 @@
 //! The answer in words, as HTML that needs no script.
 
-use super::template::escaped;
 use super::{Known, Study};
 use crate::Mapping;
+use crate::answer::escaped;
 use crate::models::observations::Observation;
 use crate::units::Percent;
 use crate::validate::ModelSummary;

@@ -1,7 +1,7 @@
 //! The pictures of the page: those of [`crate::plot`], which the page's script lets answer to a pointer.
 
-use super::template::escaped;
 use super::{Known, Study};
+use crate::answer::escaped;
 use crate::decide::Configuration;
 use crate::error::{Error, Result};
 use crate::plot::{Kind, Measured, Picture, Predicted, Series, Standing, Times, answering};

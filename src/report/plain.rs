@@ -2,9 +2,9 @@
 //! are, and what-if, which is its only script.
 
 use super::data::WhatIf;
-use super::ranking::columns;
-use super::template::{escaped, table, with_what_if};
-use super::{Known, Study, answer, figures, search};
+use super::template::with_what_if;
+use super::{Known, Study, answer, figures, ranking, search};
+use crate::answer::escaped;
 use crate::error::Result;
 
 /// More rows are not read.
@@ -20,7 +20,7 @@ pub(super) fn page(study: &Study, known: &Known) -> Result<String> {
         Some(found) => search::answer(found, &study.title) + &search::sections(found)?,
         None => answer::html(study, known),
     };
-    let all = [answer, ranking(known), figures(&study.figures)];
+    let all = [answer, every_configuration(known), figures(&study.figures)];
     let named = SECTIONS.iter().zip(&all).filter(|(_, html)| !html.is_empty());
     let sections: Vec<(&str, &str)> = named.map(|(section, _)| *section).collect();
     let section = |((id, name), html): (&(&str, &str), &String)| match *id {
@@ -35,9 +35,9 @@ pub(super) fn page(study: &Study, known: &Known) -> Result<String> {
 }
 
 /// Every configuration, best first, and what the reader should know.
-fn ranking(known: &Known) -> String {
+fn every_configuration(known: &Known) -> String {
     let configurations = known.ranking.configurations.iter().take(MOST_ROWS);
-    let (header, rows) = columns(configurations, &known.ranking.choice.objective);
+    let table = ranking::table(configurations, &known.ranking.choice.objective);
     let warnings = known.warnings.iter().map(|it| format!("<p>{}</p>\n", escaped(it)));
-    table("every configuration", &header, &[], &rows) + &warnings.collect::<String>()
+    table.html("every configuration") + &warnings.collect::<String>()
 }

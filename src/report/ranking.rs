@@ -1,63 +1,46 @@
 //! A ranking for people, in the words of its objective.
 
+use crate::answer::{Style, Table};
 use crate::decide::Configuration;
-use crate::models::observations::Observation;
 use crate::objective::Objective;
 
-/// The names of the columns and the rows, with what was measured where any ran.
-pub fn columns<'a, 'b>(
+/// The ranking, with what was measured where any ran.
+pub fn table<'a>(
     configurations: impl Iterator<Item = &'a Configuration> + Clone,
-    objective: &'b Objective,
-) -> (Vec<&'b str>, Vec<Vec<String>>) {
+    objective: &Objective,
+) -> Table<&'a Configuration> {
     let quantity = objective.quantity();
-    let is_any_measured = configurations.clone().any(|c| c.measured.is_some());
-    let row = |c: &Configuration| {
-        let mut row =
-            vec![c.rank.to_string(), c.mapping.m().to_string(), c.mapping.p().to_string()];
-        row.extend(predicted(c, objective));
-        if is_any_measured {
-            let shown = |it: Observation| quantity.shown(it.time);
-            row.push(c.measured.map_or_else(|| "-".into(), shown));
-        }
-        let best = c.probability_best.map(|probability| format!("{:.0} %", 100.0 * probability));
-        let mark = match (c.beyond, c.indistinguishable) {
-            (true, true) => "= >",
-            (true, false) => ">",
-            (false, true) => "=",
-            (false, false) => "",
-        };
-        row.extend([
-            best.unwrap_or_else(|| "-".into()),
-            mark.into(),
-            objective.shown(c.expected_regret),
-            objective.shown(c.regret_95),
-            format!("{:.2}", c.speedup),
-            format!("{:.0} %", 100.0 * c.efficiency),
-        ]);
-        row
-    };
-    let rows: Vec<Vec<String>> = configurations.map(row).collect();
-    let mut header = vec!["rank", "m", "p", objective.name(), "95 % interval"];
+    let is_any_measured = configurations.clone().any(|it| it.measured.is_some());
+    let mut table = Table::of(configurations)
+        .column("rank", Style::Plain, |it| it.rank)
+        .column("m", Style::Plain, |it| it.mapping.m())
+        .column("p", Style::Plain, |it| it.mapping.p())
+        .people(objective.name(), |it| objective.shown(objective.amount(it.mapping, it.time)))
+        .people("95 % interval", |it| {
+            let (low, high) = objective.ends(it.mapping, it.low, it.high);
+            format!("{} .. {}", objective.shown(low), objective.shown(high))
+        });
     if !objective.is_measured() {
-        header.push(quantity.name());
+        table = table.people(quantity.name(), |it| quantity.shown(it.time));
     }
     if is_any_measured {
-        header.push("measured");
+        table = table.people("measured", |it| {
+            it.measured.map_or_else(|| "-".into(), |measured| quantity.shown(measured.time))
+        });
     }
-    header.extend(["best", "", "regret", "95 % regret", "speed-up", "efficiency"]);
-    (header, rows)
-}
-
-/// What is predicted, for people: the objective with its interval, and what was measured where that is
-/// another.
-fn predicted(c: &Configuration, objective: &Objective) -> Vec<String> {
-    let quantity = objective.quantity();
-    let (low, high) = objective.ends(c.mapping, c.low, c.high);
-    let shown = |amount| objective.shown(amount);
-    let amount = shown(objective.amount(c.mapping, c.time));
-    let mut cells = vec![amount, format!("{} .. {}", shown(low), shown(high))];
-    if !objective.is_measured() {
-        cells.push(quantity.shown(c.time));
-    }
-    cells
+    table
+        .headed("probability_best", "best", Style::Percent(0), |it| it.probability_best)
+        .people("", |it| {
+            let mark = match (it.beyond, it.indistinguishable) {
+                (true, true) => "= >",
+                (true, false) => ">",
+                (false, true) => "=",
+                (false, false) => "",
+            };
+            mark.into()
+        })
+        .people("regret", |it| objective.shown(it.expected_regret))
+        .people("95 % regret", |it| objective.shown(it.regret_95))
+        .headed("speedup", "speed-up", Style::Digits(2), |it| it.speedup)
+        .column("efficiency", Style::Percent(0), |it| it.efficiency)
 }

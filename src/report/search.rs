@@ -1,7 +1,7 @@
 //! What a page says of a search: the answer in its words, its course, and every attempt.
 
 use super::pictures::figure;
-use super::template::escaped;
+use crate::answer::{Table, escaped};
 use crate::error::Result;
 use crate::plot::{CurvePanel, Curves, Kind};
 
@@ -67,23 +67,25 @@ pub(super) fn answer(search: &Search, title: &str) -> String {
 /// The course and the log, as HTML that needs no script.
 pub(super) fn sections(search: &Search) -> Result<String> {
     let (of_m, of_p) = &search.names;
-    let header = [
-        "#",
-        of_m,
-        of_p,
-        "kind",
-        "ended",
-        &search.measured,
-        "wall [s]",
-        "CPU [s]",
-        "memory [MiB]",
-        "best then",
-        "expected to cost",
-        "at most (95 %)",
-    ];
-    let header: String =
-        header.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
-    let rows: String = search.attempts.iter().map(row).collect();
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
+    let number = |value: Option<f64>| or_dash(value.map(|value| format!("{value:.4}")));
+    let percent = |value: Option<f64>| or_dash(value.map(|it| format!("{:.1} %", 100.0 * it)));
+    let memory = |kib: u64| format!("{:.1}", kib as f64 / 1024.0);
+    let table = Table::of(&search.attempts)
+        .people("#", |row| row.order.to_string())
+        .people(of_m, |row| row.m.to_string())
+        .people(of_p, |row| row.p.to_string())
+        .people("kind", |row| row.kind.clone())
+        .people("ended", |row| row.status.clone())
+        .left()
+        .people(&search.measured, |row| number(row.number))
+        .people("wall [s]", |row| number(row.wall_s))
+        .people("CPU [s]", |row| number(row.cpu_s))
+        .people("memory [MiB]", |row| or_dash(row.max_rss_kb.map(memory)))
+        .people("best then", |row| or_dash(row.best.clone()))
+        .people("expected to cost", |row| percent(row.expected))
+        .people("at most (95 %)", |row| percent(row.regret))
+        .html("every run");
     let picture = picture(search)?;
     Ok(format!(
         "<section id=\"course\" aria-labelledby=\"course-heading\">\n\
@@ -91,39 +93,8 @@ pub(super) fn sections(search: &Search) -> Result<String> {
          <p class=\"note\">What the choice may cost after each run: at most (95 %), what is expected, and what \
          is good enough.</p>\n{picture}</section>\n\
          <section id=\"log\" aria-labelledby=\"log-heading\">\n<h2 id=\"log-heading\">Every run</h2>\n\
-         <div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: every run\">\n\
-         <table class=\"data\">\n<caption class=\"unseen\">Every run</caption>\n\
-         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n"
+         {table}</section>\n"
     ))
-}
-
-/// The column that says how an attempt ended.
-const STATUS: usize = 4;
-
-fn row(row: &Row) -> String {
-    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.4}"));
-    let memory = row.max_rss_kb.map_or("–".into(), |kib| format!("{:.1}", kib as f64 / 1024.0));
-    let percent = |it: Option<f64>| it.map_or("–".into(), |it| format!("{:.1} %", 100.0 * it));
-    let cells = [
-        row.order.to_string(),
-        row.m.to_string(),
-        row.p.to_string(),
-        row.kind.clone(),
-        row.status.clone(),
-        number(row.number),
-        number(row.wall_s),
-        number(row.cpu_s),
-        memory,
-        row.best.clone().unwrap_or_else(|| "–".into()),
-        percent(row.expected),
-        percent(row.regret),
-    ];
-    let cell = |(place, text): (usize, &String)| {
-        let class = if place == STATUS { " class=\"text\"" } else { "" };
-        format!("<td{class}>{}</td>", escaped(text))
-    };
-    let cells: String = cells.iter().enumerate().map(cell).collect();
-    format!("<tr>{cells}</tr>\n")
 }
 
 /// The regret by runs.

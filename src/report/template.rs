@@ -4,6 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::answer::escaped;
+
 const PAGE: &str = include_str!("page/page.html");
 /// The frame of a page without scripts.
 const PLAIN: &str = include_str!("page/plain.html");
@@ -136,32 +138,6 @@ fn what_if_section() -> &'static str {
     &PAGE[begin..begin + length]
 }
 
-/// A table; the columns of texts by their indices.
-pub(super) fn table(
-    caption: &str,
-    header: &[&str],
-    texts: &[usize],
-    rows: &[Vec<String>],
-) -> String {
-    let class = |index: usize| if texts.contains(&index) { " class=\"text\"" } else { "" };
-    let header: String = header
-        .iter()
-        .enumerate()
-        .map(|(index, name)| format!("<th scope=\"col\"{}>{}</th>", class(index), escaped(name)))
-        .collect();
-    let row = |row: &Vec<String>| {
-        let cells = row.iter().enumerate();
-        let cells = cells.map(|(index, it)| format!("<td{}>{}</td>", class(index), escaped(it)));
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
-    };
-    let rows: String = rows.iter().map(row).collect();
-    format!(
-        "<div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {caption}\">\n\
-         <table class=\"data\">\n<caption class=\"unseen\">{caption}</caption>\n\
-         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
-    )
-}
-
 /// A frame with its marks replaced, which stand in the same order.
 fn joined(frame: &str, parts: &[(&str, String)]) -> String {
     let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
@@ -179,24 +155,6 @@ fn joined(frame: &str, parts: &[(&str, String)]) -> String {
 /// As a policy names what it allows.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
-}
-
-/// Text that is text wherever it stands in HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe += "&amp;",
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '"' => safe += "&quot;",
-            '\'' => safe += "&#39;",
-            // HTML has no way to write the others.
-            letter if letter.is_control() && !letter.is_whitespace() => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }
 
 /// JSON that ends no script element, whatever its strings hold. These letters stand in strings

@@ -1,4 +1,5 @@
-//! Answers: named values and tables, each said once, and seen by people, in CSV, in JSON and in Markdown.
+//! Answers: named values and tables, each said once, and seen by people, in CSV, in JSON, in Markdown and
+//! in HTML.
 //!
 //! A [`Table`] has columns, each with its name for programs, its heading for people, how people see its
 //! values ([`Style`]), and what a row has in it. An [`Object`] is one such row, or what stands beside a
@@ -378,6 +379,26 @@ impl<R> Table<R> {
         text
     }
 
+    /// The table for people, in HTML; the caption is for those who do not see it.
+    pub fn html(&self, caption: &str) -> String {
+        let cell = |tag: &str, column: &Column, text: &str| {
+            let class = if column.is_left { " class=\"text\"" } else { "" };
+            format!("<{tag}{class}>{}</{}>", escaped(text), &tag[..2])
+        };
+        let header = self.seen().map(|(heading, column)| cell("th scope=\"col\"", column, heading));
+        let row = |row: usize| {
+            let cells = self.seen().map(|(_, column)| cell("td", column, &column.cells[row]));
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let (header, rows) = (header.collect::<String>(), (0..self.rows.len()).map(row));
+        let rows: String = rows.collect();
+        format!(
+            "<div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {caption}\">\n\
+             <table class=\"data\">\n<caption class=\"unseen\">{caption}</caption>\n\
+             <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+        )
+    }
+
     /// The table as CSV.
     pub fn csv(&self) -> String {
         let names: Vec<&str> = self.told().map(|(name, _)| name).collect();
@@ -395,6 +416,24 @@ impl<R> Table<R> {
         };
         (0..self.rows.len()).map(row).collect()
     }
+}
+
+/// Text that is text wherever it stands in HTML.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\'' => safe += "&#39;",
+            // HTML has no way to write the others.
+            letter if letter.is_control() && !letter.is_whitespace() => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
 }
 
 #[cfg(test)]
@@ -418,6 +457,9 @@ mod tests {
             table().markdown(),
             "| name | % | mark |\n|---|--:|--:|\n| a\\|b | 12.5 % |  |\n| c | - | ! |\n"
         );
+        let html = table().html("parts");
+        assert!(html.contains("<th scope=\"col\" class=\"text\">name</th>"), "{html}");
+        assert!(html.contains("<tr><td class=\"text\">a|b</td><td>12.5 %</td><td></td></tr>\n"));
         let json = serde_json::to_string(&table().objects()).unwrap();
         assert_eq!(
             json,

@@ -281,11 +281,11 @@ const IN_A_ROW: usize = 3;
 /// The picture of all panels.
 pub(super) fn scene(title: &str, panels: &[Panel]) -> Result<Scene> {
     if panels.is_empty() {
-        return Err(Error::TooLittleData {
-            file: "micro-benchmarks".into(),
-            found: "no table with rows".into(),
-            advice: "measure at least one, or write them with mmgp bench".into(),
-        });
+        return Err(Error::too_little(
+            "micro-benchmarks",
+            "no table with rows",
+            "measure at least one, or write them with mmgp bench",
+        ));
     }
     // As wide as three, however many there are.
     let places = panels.len().next_multiple_of(IN_A_ROW);

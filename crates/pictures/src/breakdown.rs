@@ -149,11 +149,11 @@ fn columns(parameters: &Parameters, splits: &[Split]) -> Result<Vec<Column>> {
     }
     columns.retain(|column| column.whole > 0.0);
     if columns.is_empty() {
-        return Err(Error::TooLittleData {
-            file: "split.csv".into(),
-            found: "no configuration with a time above 0".into(),
-            advice: "measure at least one".into(),
-        });
+        return Err(Error::too_little(
+            "split.csv",
+            "no configuration with a time above 0",
+            "measure at least one",
+        ));
     }
     columns.sort_by_key(|column| (column.m, column.p));
     Ok(columns)

@@ -35,11 +35,11 @@ const NO_PAIR: &str = "no configuration has both times above 0";
 pub(super) fn scene(title: &str, comparison: Comparison, times: &Times) -> Result<Scene> {
     let points = points(times)?;
     if !points.points.iter().any(|point| comparison.shows(point)) {
-        return Err(Error::TooLittleData {
-            file: format!("predicted and {} times", times.measured_as),
-            found: format!("no configuration {}", comparison.condition()),
-            advice: "measure or predict at least one such configuration".into(),
-        });
+        return Err(Error::too_little(
+            format!("predicted and {} times", times.measured_as),
+            format!("no configuration {}", comparison.condition()),
+            "measure or predict at least one such configuration",
+        ));
     }
     let legend = comparison.legend(&points);
     picture(title, comparison.size(), &legend, |area| comparison.draw(area, &points))

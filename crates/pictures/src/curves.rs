@@ -55,11 +55,11 @@ pub(super) fn scene(title: &str, curves: &Curves) -> Result<Scene> {
         panel.series.iter().flatten().map(|point| point.1).collect()
     };
     if curves.panels.iter().all(|panel| values(panel).is_empty()) {
-        return Err(Error::TooLittleData {
-            file: "curves".into(),
-            found: "no points".into(),
-            advice: "give rows with the columns that are drawn".into(),
-        });
+        return Err(Error::too_little(
+            "curves",
+            "no points",
+            "give rows with the columns that are drawn",
+        ));
     }
     let panels: Vec<(String, CurvePanel)> = curves.panels.iter().map(in_units).collect();
     let drawn = panels.iter().map(|(y_title, panel)| Drawn {

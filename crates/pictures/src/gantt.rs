@@ -88,11 +88,7 @@ fn charts<'a>(
 ) -> Result<Scene> {
     let shown: Vec<Vec<&Track>> = traces.clone().map(|(_, trace)| shown(trace)).collect();
     let (Some((_, first)), Some(tracks)) = (traces.clone().next(), shown.first()) else {
-        return Err(Error::TooLittleData {
-            file: "traces".into(),
-            found: "none".into(),
-            advice: "compare at least one scheduler".into(),
-        });
+        return Err(Error::too_little("traces", "none", "compare at least one scheduler"));
     };
     let window = closed(first, tracks, window)?;
     let rows = merged(&shown);
@@ -163,11 +159,11 @@ fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)
     let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
     let last = spans().map(|span| span.end_s).fold(f64::NEG_INFINITY, f64::max);
     if first >= last || !first.is_finite() || !last.is_finite() {
-        return Err(Error::TooLittleData {
-            file: "trace".into(),
-            found: "no span that takes time".into(),
-            advice: "write one with mmgp emulate --trace".into(),
-        });
+        return Err(Error::too_little(
+            "trace",
+            "no span that takes time",
+            "write one with mmgp emulate --trace",
+        ));
     }
     let mut offloads: Vec<&Span> = spans().filter(|span| name(trace, span) == "offload").collect();
     offloads.sort_by(|one, other| length(one).total_cmp(&length(other)));

@@ -62,11 +62,11 @@ fn cells(
 
 fn of_cells(title: &str, content: Content<'_>) -> Result<Scene> {
     if content.cells.is_empty() {
-        return Err(Error::TooLittleData {
-            file: format!("{} times", content.what),
-            found: "no configuration at all".into(),
-            advice: "a map needs at least one".into(),
-        });
+        return Err(Error::too_little(
+            format!("{} times", content.what),
+            "no configuration at all",
+            "a map needs at least one",
+        ));
     }
     let mut map = Map::new(content);
     picture(title, (WIDTH, HEIGHT), &map.legend(), |area| {

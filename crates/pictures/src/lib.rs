@@ -176,10 +176,12 @@ impl Format {
     pub fn from_path(path: &Path) -> Result<Self> {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let is_asked = |format: &&Self| ending.eq_ignore_ascii_case(format.ending());
-        Self::ALL.iter().find(is_asked).copied().ok_or_else(|| Error::UnknownName {
-            kind: "picture format",
-            name: ending.to_string(),
-            known: Self::ALL.iter().map(|format| format.ending().into()).collect(),
+        Self::ALL.iter().find(is_asked).copied().ok_or_else(|| {
+            Error::unknown_name(
+                "picture format",
+                ending,
+                Self::ALL.iter().map(|format| format.ending()),
+            )
         })
     }
 }

@@ -26,11 +26,11 @@ const NAMES: f64 = 480.0;
 pub(super) fn scene(title: &str, rows: &[MachineFigure]) -> Result<Scene> {
     let rows: Vec<&MachineFigure> = rows.iter().filter(|row| row.relation.is_empty()).collect();
     if rows.is_empty() {
-        return Err(Error::TooLittleData {
-            file: "machine.csv".into(),
-            found: "no figure with a value".into(),
-            advice: "a machine needs at least one".into(),
-        });
+        return Err(Error::too_little(
+            "machine.csv",
+            "no figure with a value",
+            "a machine needs at least one",
+        ));
     }
     for row in &rows {
         let ratio = ratio(row);

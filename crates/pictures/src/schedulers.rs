@@ -129,11 +129,11 @@ impl<'a> Points<'a> {
         };
         let panels = keys.iter().map(panel).collect::<Result<Vec<Panel>>>()?;
         if panels.is_empty() {
-            return Err(Error::TooLittleData {
-                file: "schedulers.csv".into(),
-                found: "no rows".into(),
-                advice: "compare at least one scheduler".into(),
-            });
+            return Err(Error::too_little(
+                "schedulers.csv",
+                "no rows",
+                "compare at least one scheduler",
+            ));
         }
         let y_title = match quantity {
             Quantity::Time => format!("time [{}]", unit.symbol),

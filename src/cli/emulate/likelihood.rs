@@ -53,8 +53,8 @@ struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp emulate raxml likelihood --alignment a.phy --tree a.nwk
-  mmgp emulate raxml likelihood --alignment a.phy --tree a.nwk --per-site --format csv \\
-      --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'
+  mmgp emulate raxml likelihood --alignment a.phy --tree a.nwk --per-site \\
+      --format csv --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'
 
 Models: JC69 (or JC), HKY85{kappa} (or HKY), GTR{ac,ag,at,cg,ct,gt}, each with
   +F{a,c,g,t}  frequencies of sum 1; without it, all are equal (always in JC69)

@@ -40,10 +40,12 @@ struct Row {
 impl CurveArguments {
     /// The curves.
     pub fn read(&self) -> Result<Curves> {
-        let needed = |flag: &str| Error::TooLittleData {
-            file: "plot --kind curves".into(),
-            found: format!("no {flag}"),
-            advice: "give --table FILE, --x COLUMN and --y COLUMN".into(),
+        let needed = |flag: &str| {
+            Error::too_little(
+                "plot --kind curves",
+                format!("no {flag}"),
+                "give --table FILE, --x COLUMN and --y COLUMN",
+            )
         };
         let table = self.table.as_ref().ok_or_else(|| needed("--table"))?;
         let x = self.x.as_ref().ok_or_else(|| needed("--x"))?;

@@ -7,7 +7,7 @@ use super::Question;
 use crate::answer::{self, Object, Style, Table};
 use crate::belief::Posterior;
 use crate::cli::objective::{self as best, configuration, predicted};
-use crate::cli::output::{Format, Reply, aligned, warn};
+use crate::cli::output::{Format, Reply, warn};
 use crate::decide::{
     Choice, Configuration, Measurement, MeasurementKind, Point, Ranking, front, next_measurement,
     rank,
@@ -15,7 +15,7 @@ use crate::decide::{
 use crate::error::Result;
 use crate::objective::{Amount, Objective};
 use crate::quantity::Quantity;
-use crate::report::ranking::columns;
+use crate::report::ranking;
 use crate::table::csv;
 use crate::table::records::Prediction;
 
@@ -24,8 +24,7 @@ pub fn table<'a>(
     configurations: impl Iterator<Item = &'a Configuration> + Clone,
     objective: &Objective,
 ) -> String {
-    let (header, rows) = columns(configurations, objective);
-    aligned(&header, &rows)
+    ranking::table(configurations, objective).text()
 }
 
 /// The ranking as CSV; columns of times that hold nothing are left out.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::output::aligned;
+use crate::answer::Table;
 use crate::report::schedulers::{Place, findings, places};
 use crate::table::records::Scheduled;
 
@@ -30,25 +30,18 @@ pub fn text(rows: &[Scheduled], there: usize, (folder, file): (&Path, &str)) -> 
 
 /// A line for each number of workers and tasks.
 fn table(places: &[Place<'_>]) -> String {
-    let others: Vec<String> = places.iter().map(others).collect();
-    let widest = others.iter().map(|it| it.chars().count()).max().unwrap_or(0);
-    let header = format!("{:<widest$}", "the others");
-    let line = |(place, others): (&Place<'_>, &String)| {
-        vec![
-            place.workers.to_string(),
-            place.tasks.to_string(),
-            format!("{:.2}", 1e3 * place.runs[0].time_s),
-            place.fastest(),
-            format!("{others:<widest$}"),
-        ]
-    };
-    let lines: Vec<Vec<String>> = places.iter().zip(&others).map(line).collect();
-    let text = aligned(&["workers", "tasks", "time [ms]", "fastest", &header], &lines);
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    Table::of(places)
+        .people("workers", |place| place.workers.to_string())
+        .people("tasks", |place| place.tasks.to_string())
+        .people("time [ms]", |place| format!("{:.2}", 1e3 * place.runs[0].time_s))
+        .people("fastest", |place| place.fastest())
+        .people("the others", others)
+        .left()
+        .text()
 }
 
 /// The next and the last, and how far they are from the fastest.
-fn others(place: &Place<'_>) -> String {
+fn others(place: &&Place<'_>) -> String {
     let slower = place.slower();
     let told = |(name, ratio): &(&str, f64)| format!("{name} {}", Place::distance(*ratio));
     let named: Vec<String> = slower.iter().take(NAMED).map(told).collect();

@@ -1,8 +1,9 @@
 //! The page as HTML.
 
 use super::{Place, findings, places, switches};
+use crate::answer::{Table, escaped};
 use crate::report::provenance::Provenance;
-use crate::report::template::{escaped, plain, table};
+use crate::report::template::plain;
 use crate::report::{Picture, figures};
 use crate::table::records::Scheduled;
 use crate::units::Seconds;
@@ -73,56 +74,45 @@ fn caveat(places: &[Place<'_>], provenance: &Provenance) -> String {
 
 /// Which is the fastest at each place, and how far the next and the slowest are.
 fn table_of(places: &[Place<'_>]) -> String {
-    let line = |place: &Place<'_>| {
-        let slower = place.slower();
-        let told = |it: Option<&(&str, f64)>| {
-            it.map_or_else(|| "–".into(), |(name, far)| format!("{name} {}", Place::distance(*far)))
-        };
-        let near = slower.iter().filter(|it| it.1 <= 1.0 + NEAR);
-        let near: Vec<&str> = near.map(|it| it.0).collect();
-        vec![
-            place.workers.to_string(),
-            place.tasks.to_string(),
-            place.fastest(),
-            Seconds(place.runs[0].time_s).to_string(),
-            told(slower.first()),
-            told(slower.last()),
-            if near.is_empty() { "–".into() } else { near.join(", ") },
-        ]
+    let told = |it: Option<&(&str, f64)>| {
+        it.map_or_else(|| "–".into(), |(name, far)| format!("{name} {}", Place::distance(*far)))
     };
-    let lines: Vec<Vec<String>> = places.iter().map(line).collect();
-    let near = format!("within {} %", 100.0 * NEAR);
-    let header = ["workers", "tasks", "fastest", "time", "next", "slowest", &near];
-    table("the fastest by workers and tasks", &header, &[2, 4, 5, 6], &lines)
+    Table::of(places)
+        .people("workers", |place| place.workers.to_string())
+        .people("tasks", |place| place.tasks.to_string())
+        .people("fastest", |place| place.fastest())
+        .left()
+        .people("time", |place| Seconds(place.runs[0].time_s).to_string())
+        .people("next", |place| told(place.slower().first()))
+        .left()
+        .people("slowest", |place| told(place.slower().last()))
+        .left()
+        .people(format!("within {} %", 100.0 * NEAR), |place| {
+            let slower = place.slower();
+            let near = slower.iter().filter(|it| it.1 <= 1.0 + NEAR);
+            let near: Vec<&str> = near.map(|it| it.0).collect();
+            if near.is_empty() { "–".into() } else { near.join(", ") }
+        })
+        .left()
+        .html("the fastest by workers and tasks")
 }
 
 /// The parts of the time at a place, by scheduler, the fastest first.
 fn parts(place: &Place<'_>) -> String {
     let least = place.runs[0].time_s.max(f64::MIN_POSITIVE);
-    let line = |row: &&Scheduled| {
-        vec![
-            row.scheduler.clone(),
-            Seconds(row.time_s).to_string(),
-            format!("{:.3}", row.time_s / least),
-            format!("{:.1}", row.apu_busy_percent),
-            format!("{:.2}", row.apu_idle_per_offload_us),
-            row.offloads.to_string(),
-            row.context_switches.to_string(),
-            format!("{:.2}", switches(row)),
-        ]
-    };
-    let lines: Vec<Vec<String>> = place.runs.iter().map(line).collect();
-    let header = [
-        "scheduler",
-        "time",
-        "over the fastest",
-        "APUs busy [%]",
-        "APU idle for each off-load [us]",
-        "off-loads",
-        "changes of process",
-        "for each off-load",
-    ];
-    let table = table("where the time went", &header, &[0], &lines);
+    let table = Table::of(&place.runs)
+        .people("scheduler", |row| row.scheduler.clone())
+        .left()
+        .people("time", |row| Seconds(row.time_s).to_string())
+        .people("over the fastest", |row| format!("{:.3}", row.time_s / least))
+        .people("APUs busy [%]", |row| format!("{:.1}", row.apu_busy_percent))
+        .people("APU idle for each off-load [us]", |row| {
+            format!("{:.2}", row.apu_idle_per_offload_us)
+        })
+        .people("off-loads", |row| row.offloads.to_string())
+        .people("changes of process", |row| row.context_switches.to_string())
+        .people("for each off-load", |row| format!("{:.2}", switches(row)))
+        .html("where the time went");
     format!("<p class=\"note\">With {}.</p>\n{table}", place.words())
 }
 

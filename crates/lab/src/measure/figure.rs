@@ -53,11 +53,11 @@ pub fn measure(machine: &Machine, figure: &Figure) -> Result<Quantity> {
     let mut programs = PROGRAMS.iter().copied().flatten();
     match programs.find(|program| program.name == figure.program) {
         Some(program) => (program.measure)(machine, figure.at),
-        None => Err(Error::UnknownName {
-            kind: "program to measure a figure",
-            name: figure.program.clone(),
-            known: PROGRAMS.iter().copied().flatten().map(|it| it.name.to_string()).collect(),
-        }),
+        None => Err(Error::unknown_name(
+            "program to measure a figure",
+            figure.program.clone(),
+            PROGRAMS.iter().copied().flatten().map(|it| it.name.to_string()),
+        )),
     }
 }
 
