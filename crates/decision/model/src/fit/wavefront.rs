@@ -21,8 +21,7 @@ pub fn estimate_wavefront(
     (blocks, blocks_file): (&[BlockRun], &str),
     (messages, messages_file): (&[MessageRun], &str),
 ) -> Result<WavefrontTerms> {
-    let missing =
-        |file: &str, found: String, advice: &str| Error::too_little(file, found, advice);
+    let missing = |file: &str, found: String, advice: &str| Error::too_little(file, found, advice);
     let row = |run: &BlockRun| {
         let updates = f64::from(run.cells) * f64::from(run.angles);
         (vec![1.0, f64::from(run.lines), updates], run.time_s)
