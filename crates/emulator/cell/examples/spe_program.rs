@@ -20,7 +20,7 @@ const DATA: LocalAddress = LocalAddress(0x1000);
 const PARAMETERS: LocalAddress = LocalAddress(0x2000);
 const BLOCK: LocalAddress = LocalAddress(0x8000);
 
-/// Where things lie in main memory.
+/// Addresses in main memory.
 #[derive(Clone, Copy)]
 struct Places {
     scattered: EffectiveAddress,

@@ -27,7 +27,7 @@ use mmgp_sim::{Sim, Watch};
 pub struct Blade {
     /// Virtual time.
     pub sim: Sim,
-    /// Its description.
+    /// Description.
     pub machine: Rc<Machine>,
     /// Main memory, that of all Cells.
     pub memory: Rc<Memory>,
@@ -255,7 +255,7 @@ impl Blade {
         }
     }
 
-    /// Where a program that breaks a rule says so.
+    /// Place where a program that breaks a rule says so.
     pub fn fault(&self) -> Fault {
         self.fault.clone()
     }

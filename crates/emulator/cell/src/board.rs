@@ -18,9 +18,9 @@ pub(crate) struct Board {
     pub machine: Rc<Machine>,
     pub eib: Rc<Eib>,
     pub channels: Rc<[Channels]>,
-    /// That of its first SPE.
+    /// Detector of the first SPE.
     pub detector: Detector,
-    /// By SPE.
+    /// Meters by SPE.
     pub meters: Vec<Rc<Meter>>,
     pub fault: Fault,
     pub trace: Tracer,

@@ -26,9 +26,9 @@ pub enum Order {
     /// Nothing: it may overtake and be overtaken.
     #[default]
     Free,
-    /// It comes after every earlier command of its tag group.
+    /// Comes after every earlier command of its tag group.
     Fence,
-    /// It comes after every earlier and before every later command of its tag group.
+    /// Comes after every earlier and before every later command of its tag group.
     Barrier,
 }
 
@@ -48,15 +48,15 @@ impl Order {
 pub struct Command {
     /// Which way.
     pub direction: Direction,
-    /// Where in local store.
+    /// Address in local store.
     pub local: LocalAddress,
-    /// Where outside it: main memory, or another local store.
+    /// Address outside it: in main memory, or in another local store.
     pub effective: EffectiveAddress,
     /// How much.
     pub bytes: Bytes,
     /// Tag group to wait for, below [`TAGS`].
     pub tag: u8,
-    /// Its place among the commands of its tag group.
+    /// Place among the commands of its tag group.
     pub order: Order,
 }
 
@@ -101,9 +101,9 @@ impl fmt::Display for Command {
 pub struct ListCommand {
     /// Which way.
     pub direction: Direction,
-    /// Where the data begin in local store.
+    /// Address at which the data begin in local store.
     pub local: LocalAddress,
-    /// Where the list lies in local store, a multiple of 8; see [`write_list`].
+    /// Address of the list in local store, a multiple of 8; see [`write_list`].
     pub list: LocalAddress,
     /// How many elements it has, at most 2,048.
     pub elements: u32,
@@ -111,7 +111,7 @@ pub struct ListCommand {
     pub high: EffectiveAddress,
     /// Tag group to wait for, below [`TAGS`].
     pub tag: u8,
-    /// Its place among the commands of its tag group.
+    /// Place among the commands of its tag group.
     pub order: Order,
 }
 
@@ -185,7 +185,7 @@ pub enum AfterElement {
 }
 
 impl ListElement {
-    /// So many bytes at an effective address, of which the list keeps the lower 32 bits.
+    /// Transfer of so many bytes at an effective address, of which the list keeps the lower 32 bits.
     pub const fn new(effective: EffectiveAddress, bytes: Bytes, after: AfterElement) -> Self {
         Self { bytes: bytes.0 as u32, low: effective.0 as u32, after }
     }
@@ -195,7 +195,7 @@ impl ListElement {
         self.after
     }
 
-    /// From the highest bit: stall and notify 1, nothing 16, size 15, effective address 32.
+    /// Encodes it, from the highest bit on: stall and notify 1, nothing 16, size 15, effective address 32.
     const fn encode(self) -> u64 {
         let stall = matches!(self.after, AfterElement::StallAndNotify) as u64;
         stall << 63 | (self.bytes as u64 & 0x7FFF) << 32 | self.low as u64
@@ -229,7 +229,7 @@ pub struct SendSignal {
     pub register: EffectiveAddress,
     /// Tag group to wait for, below [`TAGS`].
     pub tag: u8,
-    /// Its place among the commands of its tag group.
+    /// Place among the commands of its tag group.
     pub order: Order,
 }
 
@@ -278,7 +278,7 @@ impl MfcOperation {
         }
     }
 
-    /// Its name in a trace.
+    /// Name in a trace.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Transfer(Command { direction: Direction::Get, .. })
@@ -348,9 +348,9 @@ impl fmt::Display for MfcOperation {
 /// A lock line: 128 bytes that move as one between memory and local store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockLine {
-    /// Where in local store, a multiple of 128.
+    /// Address in local store, a multiple of 128.
     pub local: LocalAddress,
-    /// Where in main memory, a multiple of 128.
+    /// Address in main memory, a multiple of 128.
     pub effective: EffectiveAddress,
 }
 

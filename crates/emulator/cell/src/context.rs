@@ -17,7 +17,7 @@ use mmgp_spu::{LocalAddress, LocalStoreFull, Quadword};
 /// data and buffers, and the stack at the top. What the code does is not here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeImage {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
     /// Instructions: whole quadwords.
     pub code: Bytes,
@@ -83,7 +83,7 @@ pub(crate) struct Loading {
     pub ended: SimTime,
 }
 
-/// Where the code of the SPEs' program lies in main memory.
+/// Place of the code of the SPEs' program in main memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Code {
     pub(crate) source: EffectiveAddress,

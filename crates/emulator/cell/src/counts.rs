@@ -13,9 +13,9 @@ use mmgp_spu::Executed;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Counts {
-    /// By number of the SPE, those that did nothing among them.
+    /// SPEs by number of the SPE, those that did nothing among them.
     pub spes: Vec<SpeCounts>,
-    /// By number of the process.
+    /// Hosts by number of the process.
     pub hosts: BTreeMap<u32, HostCounts>,
 }
 
@@ -36,7 +36,7 @@ pub struct SpeCounts {
     pub channels: Cycles,
     /// Time in which it waited for its MFC: for a tag group, a place in the queue, a list.
     pub waited: SimSpan,
-    /// Its DMA.
+    /// DMA.
     pub dma: DmaCounts,
 }
 
@@ -103,7 +103,7 @@ impl DmaCounts {
 pub struct HostCounts {
     /// Bursts of counted operations.
     pub bursts: u64,
-    /// Those operations.
+    /// Operations of those bursts.
     pub work: Work,
     /// What they take alone and with everything in the first-level caches.
     pub work_cycles: Cycles,
@@ -249,7 +249,7 @@ impl Meter {
         self.note(|noted| noted.waited += now.since(since));
     }
 
-    /// For how long the SPU has computed; zero where nobody counts.
+    /// Time for which the SPU has computed; zero where nobody counts.
     pub fn computed(&self, now: SimTime) -> SimSpan {
         if self.on.get() { self.noted.borrow().computed.at(now) } else { SimSpan::ZERO }
     }
@@ -289,7 +289,7 @@ impl Meter {
         });
     }
 
-    /// It touched so many lines of the memory of a Cell, or of nothing that is one.
+    /// Counts lines that a request touched of the memory of a Cell, or of what is no memory.
     pub fn lines(&self, cell: Option<u32>, lines: u64) {
         self.note(|noted| {
             let dma = &mut noted.counts.dma;

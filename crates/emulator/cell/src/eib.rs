@@ -46,9 +46,9 @@ use window::{Pace, Window};
 pub struct Transfer {
     /// The SPE whose MFC asked for it; one of the two ends is its local store.
     pub spe: u32,
-    /// Where the data are.
+    /// Address of the data.
     pub from: EffectiveAddress,
-    /// Where they go.
+    /// Address to which the data go.
     pub to: EffectiveAddress,
     /// How much.
     pub bytes: Bytes,
@@ -110,7 +110,7 @@ impl Eib {
         &self.memory
     }
 
-    /// From the moment an MFC takes up a command to the arrival of its first byte, without
+    /// Time from the moment an MFC takes up a command to the arrival of its first byte, without
     /// contention.
     pub fn latency(&self, from: EffectiveAddress, to: EffectiveAddress) -> SimSpan {
         self.delay(self.memory.unit(from), self.memory.unit(to), self.delays.memory)

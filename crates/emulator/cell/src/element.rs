@@ -63,14 +63,14 @@ pub trait Element {
     /// A loop begins whose turns several SPEs can share.
     fn loop_begins(&self);
 
-    /// It ends.
+    /// Ends a loop.
     fn loop_ends(&self);
 }
 
 /// The number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
-    /// This one.
+    /// The given number.
     Is(u64),
     /// Any but zero.
     Any,
@@ -92,7 +92,7 @@ pub struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    /// That SPE.
+    /// Wraps an SPE.
     pub fn new(spe: &'a Spe) -> Self {
         Self { spe, loops: RefCell::default() }
     }

@@ -48,7 +48,7 @@ impl Timebase {
         (instant.seconds().0 * self.rate.0 + self.phase) as u64
     }
 
-    /// So many ticks as time.
+    /// Time of so many ticks.
     pub fn ticks(self, ticks: u64) -> Seconds {
         Seconds(ticks as f64 / self.rate.0)
     }

@@ -138,7 +138,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    /// That of an SPE of the blade.
+    /// Detector of an SPE of the blade.
     pub fn of(&self, spe: u32) -> Self {
         Self { spe: self.first + spe, ..self.clone() }
     }

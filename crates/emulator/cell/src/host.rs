@@ -30,7 +30,7 @@ pub use waiting::Pause;
 /// runs, it may take the hardware thread from it while it works or spins, and it goes on when its
 /// turn has come again.
 pub struct HostProcess {
-    /// Its number, as in MPI.
+    /// Number, as in MPI.
     pub rank: u32,
     /// Virtual time.
     pub sim: Sim,
@@ -52,7 +52,7 @@ pub struct HostProcess {
     since: Cell<SimTime>,
     /// What happened when, for a viewer.
     pub trace: Tracer,
-    /// Its stay on the hardware thread.
+    /// Stay on the hardware thread.
     running: RefCell<Option<Span>>,
 }
 
@@ -229,7 +229,7 @@ impl HostProcess {
         }
     }
 
-    /// Its time line in a trace.
+    /// Time line in a trace.
     pub fn track(&self) -> Track {
         Track::Rank(self.rank)
     }

@@ -25,7 +25,7 @@ use mmgp_sim::{Sim, Watch};
 pub struct Sharing {
     /// Makes the run queue of a hardware thread, which decides who goes on.
     pub queue: Box<dyn Fn() -> Box<dyn Queue>>,
-    /// Where its processes may run.
+    /// Hardware threads on which its processes may run.
     pub affinity: Affinity,
     /// What a hardware thread does while none of its processes is ready.
     pub idle: Idle,
@@ -39,9 +39,9 @@ pub struct Sharing {
 /// What a process does while it waits for a message of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// It stands aside until the message is there, as if its scheduler knew of it.
+    /// Stands aside until the message is there, as if its scheduler knew of it.
     Aside,
-    /// It looks and yields, as its library does.
+    /// Looks and yields, as its library does.
     Yields,
 }
 
@@ -151,7 +151,7 @@ struct Running {
 }
 
 struct Process {
-    /// Its account while it is in no queue.
+    /// Account while it is in no queue.
     entity: Entity,
     /// The thread on which it ran last, or that it is pinned to.
     home: usize,
@@ -263,7 +263,7 @@ impl Scheduler {
         self.switch
     }
 
-    /// Where processes may run.
+    /// Hardware threads on which processes may run.
     pub fn affinity(&self) -> Affinity {
         self.affinity
     }

@@ -228,13 +228,13 @@ impl Memory {
         }
     }
 
-    /// Where the contents at an address that is mapped are kept, and the index of its quadword.
+    /// Area of the contents at an address that is mapped, and the index of its quadword.
     fn held(&self, at: EffectiveAddress) -> (Area, usize) {
         let (area, offset) = self.area(at).expect("invariant: an access is to what is mapped");
         (area, (offset / 16) as usize)
     }
 
-    /// Where the contents at an address are kept, and how many bytes from its beginning.
+    /// Area of the contents at an address, and the bytes from its beginning.
     fn area(&self, at: EffectiveAddress) -> Option<(Area, u64)> {
         match at.place()? {
             Place::Memory { cell, offset } => {

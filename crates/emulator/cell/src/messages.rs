@@ -213,7 +213,7 @@ impl Messages {
         Rank { shared: Rc::clone(&self.shared), group: world, rank, world: rank, spe }
     }
 
-    /// Where a rank is.
+    /// Location of a rank.
     pub fn location(&self, rank: u32) -> Location {
         self.shared.ports[rank as usize].at
     }
@@ -236,7 +236,7 @@ impl Messages {
         }
     }
 
-    /// As reports call it: `rank 3 (SPE 3)`, with node and blade where there are several.
+    /// Name of a rank in reports: `rank 3 (SPE 3)`, with node and blade where there are several.
     pub fn name(&self, rank: u32) -> String {
         let Location { node, blade, spe, .. } = self.location(rank);
         if self.shared.domains.len() == 1 {

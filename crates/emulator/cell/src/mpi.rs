@@ -341,7 +341,7 @@ impl World {
     }
 }
 
-/// So many instructions of the library, of the usual mix of integer code: a quarter loads, an eighth
+/// Work of so many instructions of the library, of the usual mix of integer code: a quarter loads, an eighth
 /// stores, three sixteenths branches.
 fn library(instructions: u64) -> Work {
     let (loads, stores, branches) = (instructions / 4, instructions / 8, instructions * 3 / 16);

@@ -104,7 +104,7 @@ impl Nodes {
         &self.fabric
     }
 
-    /// As [`Blade::create_contexts`], on all blades at the same time.
+    /// Creates contexts as [`Blade::create_contexts`] does, on all blades at the same time.
     ///
     /// # Errors
     /// As there.
@@ -118,7 +118,7 @@ impl Nodes {
         started.max().unwrap_or(SimTime::ZERO)
     }
 
-    /// As [`Blade::set_hazards`], of all blades.
+    /// Chooses whether to look for hazards on all blades, as [`Blade::set_hazards`] does.
     pub fn set_hazards(&self, hazards: Hazards) {
         self.blades.iter().for_each(|blade| blade.set_hazards(hazards));
     }
@@ -150,7 +150,7 @@ pub(crate) struct Fabric {
     sim: Sim,
     network: Network,
     cells_per_blade: u32,
-    /// By blade and Cell.
+    /// Hosts by blade and Cell.
     hosts: Vec<Host>,
     /// The node of each blade.
     nodes: Vec<u32>,
@@ -229,12 +229,12 @@ impl Fabric {
         self.down(to, bytes).await;
     }
 
-    /// From a Cell to its core of the host.
+    /// Carries a message from a Cell to its core of the host.
     pub async fn up(&self, seat: Seat, bytes: Bytes) {
         self.dacs(&self.host(seat).up, bytes).await;
     }
 
-    /// From a core of the host to its Cell.
+    /// Carries a message from a core of the host to its Cell.
     pub async fn down(&self, seat: Seat, bytes: Bytes) {
         self.dacs(&self.host(seat).down, bytes).await;
     }

@@ -159,16 +159,16 @@ pub struct Ppe {
     clock: Hertz,
 }
 
-/// Where the data of the processes begin, and how far they are apart: beyond any footprint, at the
+/// Address at which the data of the processes begin, and their distance: beyond any footprint, at the
 /// same place within the first-level cache's ways and at different ones within the second's.
 const DATA: u64 = 1 << 40;
 const APART: u64 = (1 << 30) + (1 << 13);
 
-/// From there to the data that a process says it walks through, beyond what bursts touch.
+/// Distance to the data that a process says it walks through, beyond what bursts touch.
 const HEAP: u64 = 1 << 20;
 
 impl Ppe {
-    /// Those of all Cells of a machine.
+    /// PPEs of all Cells of a machine.
     pub(super) fn of_all_cells(sim: &Sim, machine: &Machine) -> Vec<Self> {
         let slowdown = threads::slowdown(machine);
         let ppe = |cell: u32| Self {

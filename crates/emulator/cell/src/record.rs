@@ -42,7 +42,7 @@ pub struct FunctionTotals {
     pub host: u64,
     /// Host time spent starting SPEs and collecting them \[ticks\].
     pub gap: u64,
-    /// From the decision to the collection \[ticks\].
+    /// Time from the decision to the collection \[ticks\].
     pub offload: u64,
     /// Time of SPEs in loops that several can share \[ticks\].
     pub parallel: u64,
@@ -55,7 +55,7 @@ pub struct Recorder {
     own: Readings,
     further: Vec<Readings>,
     host_busy: RefCell<SimSpan>,
-    /// By process, where somebody counts.
+    /// Host counts by process, where somebody counts.
     host_counts: RefCell<Option<BTreeMap<u32, HostCounts>>>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum ScriptOperation {
     Message { at: LocalAddress, count: u64 },
     /// A loop begins.
     LoopBegins,
-    /// It ends.
+    /// Ends a loop.
     LoopEnds,
 }
 
@@ -84,7 +84,7 @@ impl Script {
 pub struct Fingerprint(u64, u64);
 
 impl Fingerprint {
-    /// That of both, in this order.
+    /// Fingerprint of both, in this order.
     pub fn then(mut self, other: Self) -> Self {
         self.add(other.0);
         self.add(other.1);

@@ -33,11 +33,11 @@ use mmgp_spu::{Kernel, Quadword, Watch};
 /// One SPE; clones refer to the same.
 #[derive(Clone)]
 pub struct Spe {
-    /// Its number, counted through all Cells.
+    /// Number, counted through all Cells.
     pub index: u32,
-    /// Its DMA.
+    /// DMA.
     pub mfc: Mfc,
-    /// Its local store, as the host sees it; an SPE's program uses [`Spe::read`] and
+    /// Local store, as the host sees it; an SPE's program uses [`Spe::read`] and
     /// [`Spe::write`], which look for hazards.
     pub store: Rc<RefCell<LocalStore>>,
     /// Virtual time.
@@ -221,20 +221,20 @@ impl Spe {
         &self.detector
     }
 
-    /// It tells the host something by a flag in memory, such as that a task is done: what it knows to
+    /// Tells the host something by a flag in memory, such as that a task is done: what it knows to
     /// be complete, the host knows at [`HostProcess::hears`](crate::HostProcess::hears). Takes no time.
     pub fn tells_host(&self) {
         self.detector.tells_host();
     }
 
-    /// It knows what the host knows now: of what it does with the clock stopped before the host has told
+    /// Learns what the host knows now: of what it does with the clock stopped before the host has told
     /// it by [`HostProcess::tells`](crate::HostProcess::tells).
     pub fn hears_what_host_knows(&self) {
         self.detector.host_tells();
         self.detector.hears_host();
     }
 
-    /// It has seen what the host has told it by [`HostProcess::tells`](crate::HostProcess::tells).
+    /// Notes that it has seen what the host has told it by [`HostProcess::tells`](crate::HostProcess::tells).
     pub fn hears_host(&self) {
         self.detector.hears_host();
     }

@@ -22,7 +22,7 @@ pub enum KernelTiming {
     /// Once for each shape ([`Kernel::shape`]), and where the kernel branches on data, path; later
     /// calls only execute.
     Cached,
-    /// At every call.
+    /// Times kernels at every call.
     Exact,
 }
 
@@ -126,7 +126,7 @@ impl KernelTimings {
         }
     }
 
-    /// As [`KernelTimings::run`], noting what the kernel touches.
+    /// Runs a kernel as [`KernelTimings::run`] does, and notes what it touches.
     pub fn run_watched<K: Kernel>(
         &mut self,
         kernel: &K,

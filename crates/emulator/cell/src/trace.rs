@@ -26,7 +26,7 @@ use std::rc::Rc;
 use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_sim::Sim;
 
-/// Where events go.
+/// Destination of events.
 pub trait Sink {
     /// Takes one event; spans come in the order of their ends.
     fn record(&mut self, event: &Event);
@@ -79,7 +79,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Its name in a trace.
+    /// Name in a trace.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -134,15 +134,15 @@ const MOST_ARGUMENTS: usize = 4;
 pub enum Event {
     /// Something that took its time.
     Span {
-        /// Where.
+        /// Time line.
         track: Track,
-        /// Its category.
+        /// Category.
         category: Category,
-        /// Its name.
+        /// Name.
         label: Label,
-        /// Its begin.
+        /// Begin.
         start: SimTime,
-        /// Its end, later than its begin.
+        /// End, later than its begin.
         end: SimTime,
         /// What else is known.
         arguments: [Option<Argument>; MOST_ARGUMENTS],
@@ -163,9 +163,9 @@ pub enum Event {
 /// Which end of an arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArrowEnd {
-    /// It leaves a span.
+    /// Leaves a span.
     Departure,
-    /// It reaches a span.
+    /// Reaches a span.
     Arrival,
 }
 
@@ -173,14 +173,14 @@ pub enum ArrowEnd {
 /// the other what the arrow is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arrow {
-    /// From the host's start flag to the SPE that sees it.
+    /// Start flag of the host, to the SPE that sees it.
     Start {
         /// The SPE.
         spe: u32,
         /// How many calls it has had, this one included.
         call: u64,
     },
-    /// From the SPE's stop flag to the host that sees it.
+    /// Stop flag of an SPE, to the host that sees it.
     Stop {
         /// The SPE.
         spe: u32,
@@ -198,7 +198,7 @@ pub struct Tracer {
 struct TraceState {
     sim: Sim,
     sink: Rc<RefCell<dyn Sink>>,
-    /// For each SPE, when the last command of each lane was complete.
+    /// Ends of the last command of each lane, by SPE.
     lanes: RefCell<BTreeMap<u32, Vec<SimTime>>>,
     functions: Cell<&'static [&'static str]>,
 }

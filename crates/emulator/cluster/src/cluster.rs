@@ -20,9 +20,9 @@ pub struct Cluster {
     pub(crate) network: Network,
     /// The costs that occur; few.
     pub(crate) costs: Vec<Cost>,
-    /// Of messages between a rank and its neighbour at x + 1, by place in `costs`.
+    /// Costs of messages between a rank and its neighbour at x + 1, by place in `costs`.
     pub(crate) along_x: Vec<u16>,
-    /// Of messages between a rank and its neighbour at y + 1, by place in `costs`.
+    /// Costs of messages between a rank and its neighbour at y + 1, by place in `costs`.
     pub(crate) along_y: Vec<u16>,
 }
 
@@ -84,7 +84,7 @@ impl Cost {
         Ok(cost)
     }
 
-    /// From both the message's and the receiver's presence to the receiver's completion.
+    /// Time from both the message's and the receiver's presence to the receiver's completion.
     pub fn delivery_time(&self) -> f64 {
         occupied(&self.delivery)
     }
@@ -229,9 +229,9 @@ pub struct Outcome {
 pub struct Split {
     /// Computing blocks.
     pub compute: Seconds,
-    /// In receives: waiting, and what the message takes.
+    /// Time in receives: waiting, and what the message takes.
     pub receive: Seconds,
-    /// In sends, likewise.
+    /// Time in sends: waiting, and what the message takes.
     pub send: Seconds,
     /// Done, while others are not.
     pub idle: Seconds,
@@ -276,7 +276,7 @@ impl Outcome {
 pub(crate) struct Books {
     /// End of each iteration.
     pub ends: Vec<f64>,
-    /// In receives, by rank.
+    /// Time in receives, by rank.
     pub received: Vec<f64>,
     /// Done while others were not, by rank.
     pub idle: Vec<f64>,

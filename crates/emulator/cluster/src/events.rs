@@ -70,9 +70,9 @@ pub struct Message {
 /// A part of a message's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Leg {
-    /// From the sender until it meets the receiver.
+    /// Way from the sender until it meets the receiver.
     Forward,
-    /// From there to the receiver.
+    /// Way to the receiver, when it is there.
     Delivery,
     /// Back to the sender.
     Acknowledgement,
@@ -87,7 +87,7 @@ pub struct Arrival {
     pub edge: u32,
     /// Whether it goes towards the higher end.
     pub up: bool,
-    /// On which part of its way.
+    /// Part of its way.
     pub leg: Leg,
     /// Which station of that part.
     pub visit: u8,
@@ -137,7 +137,7 @@ struct Tally {
 }
 
 impl Stations {
-    /// Those of a machine of which so many SPEs have ranks, the first ones.
+    /// Stations of a machine of which so many SPEs have ranks, the first ones.
     pub fn new(shape: Shape, spes: u32) -> Self {
         let cells = spes.div_ceil(shape.spes_per_cell) as usize;
         let nodes = spes.div_ceil(shape.spes_per_node()) as usize;

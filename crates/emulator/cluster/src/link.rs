@@ -8,13 +8,13 @@ use mmgp_base::units::{Bytes, BytesPerSecond, Seconds};
 pub enum Link {
     /// Both on one Cell.
     WithinCell,
-    /// On two Cells of a blade.
+    /// Ranks on two Cells of a blade.
     BetweenCells,
-    /// On two blades of a node.
+    /// Ranks on two blades of a node.
     BetweenBlades,
-    /// On two nodes of a unit.
+    /// Ranks on two nodes of a unit.
     BetweenNodes,
-    /// On two units.
+    /// Ranks on two units.
     BetweenUnits,
 }
 
@@ -28,7 +28,7 @@ impl Link {
         Self::BetweenUnits,
     ];
 
-    /// Its name in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::WithinCell => "within-cell",
@@ -48,11 +48,11 @@ impl Link {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange {
-    /// From the sender's readiness to the receiver's completion, where the receiver waits.
+    /// Time from the sender's readiness to the receiver's completion, where the receiver waits.
     pub early: Curve,
-    /// From the receiver's posting to its completion, where the message waits.
+    /// Time from the receiver's posting to its completion, where the message waits.
     pub late: Curve,
-    /// From the receiver's completion until the sender goes on.
+    /// Time from the receiver's completion until the sender goes on.
     pub release: Curve,
 }
 
@@ -112,7 +112,7 @@ impl Station {
 /// A station on a message's way, and how long it is occupied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
-    /// Where.
+    /// Time line.
     pub station: Station,
     /// How long a message of that size occupies it.
     pub occupancy: Curve,
@@ -122,9 +122,9 @@ pub struct Stage {
 /// are parts of the [`Exchange`]'s costs and add nothing to them where nobody else is there.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Route {
-    /// From the sender's readiness on, whether the receiver waits or not; part of `early`.
+    /// Stations from the sender's readiness on, whether the receiver waits or not; part of `early`.
     pub forward: Vec<Stage>,
-    /// From when both the message and the receiver are there; part of `early` and of `late`.
+    /// Stations from when both the message and the receiver are there; part of `early` and of `late`.
     pub delivery: Vec<Stage>,
     /// Word to the sender that the receiver has it all; part of `release`.
     pub acknowledgement: Vec<Stage>,
@@ -138,7 +138,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Those costs, in the order of [`Link::ALL`], and no station where messages meet.
+    /// Network of those costs, in the order of [`Link::ALL`], and no station where messages meet.
     pub fn new(exchanges: [Exchange; 5]) -> Self {
         Self { exchanges, routes: Default::default() }
     }
@@ -166,7 +166,7 @@ impl Network {
         &self.exchanges[link as usize]
     }
 
-    /// Where messages on that link meet others.
+    /// Stations at which messages on that link meet others.
     pub fn route(&self, link: Link) -> &Route {
         &self.routes[link as usize]
     }
@@ -178,7 +178,7 @@ impl Network {
 /// the last line goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// By size \[bytes, s\], increasing; at least one.
+    /// Points by size \[bytes, s\], increasing; at least one.
     points: Vec<(f64, f64)>,
 }
 

@@ -82,11 +82,11 @@ const MOST_SPES: u32 = 1 << 24;
 /// Rectangles of ranks that stand on one node, blade and Cell, as ranks along x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tiles {
-    /// Of a node.
+    /// Tile of a node.
     pub node: [u32; 2],
-    /// Of a blade; divides the node's.
+    /// Tile of a blade; divides the node's.
     pub blade: [u32; 2],
-    /// Of a Cell; divides the blade's.
+    /// Tile of a Cell; divides the blade's.
     pub cell: [u32; 2],
 }
 
@@ -122,7 +122,7 @@ fn cut([x, y]: [u32; 2], parts: u32) -> Result<[u32; 2]> {
 pub struct Placement {
     grid: Grid,
     shape: Shape,
-    /// By rank, counted through Cells, blades, nodes and units.
+    /// SPEs by rank, counted through Cells, blades, nodes and units.
     spes: Vec<u32>,
 }
 

@@ -185,7 +185,7 @@ impl Axis {
 struct Rows {
     sent: Vec<f64>,
     sending: Vec<f64>,
-    /// In place of the row before the first.
+    /// Row in place of the one before the first.
     nobody: Vec<f64>,
 }
 

@@ -48,7 +48,7 @@ impl Grid {
         x + self.px * y
     }
 
-    /// Where all ranks are, by number.
+    /// Positions of all ranks, by number.
     pub fn all(self) -> impl Iterator<Item = [u32; 2]> {
         (0..self.py).flat_map(move |y| (0..self.px).map(move |x| [x, y]))
     }
@@ -91,9 +91,9 @@ pub(crate) const CORNERS: [[bool; 2]; 4] =
 /// How long each rank computes in each step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blocks {
-    /// By rank; empty where all are of the first class.
+    /// Classes by rank; empty where all are of the first class.
     classes: Vec<u32>,
-    /// By class, and in it by step \[ticks\].
+    /// Times by class, and in it by step \[ticks\].
     times: Vec<f64>,
     /// Times of a class: 1, or one for each step of an iteration.
     row: usize,
@@ -105,7 +105,7 @@ impl Blocks {
         Self { classes: Vec::new(), times: vec![ticks(time)], row: 1 }
     }
 
-    /// By the cells that ranks of a column have along x, and ranks of a row along y; asked once for each
+    /// Blocks by the cells that ranks of a column have along x, and ranks of a row along y; asked once for each
     /// pair of extents. Where cells are shared out with a remainder, there are four pairs.
     pub fn of_extents(its: &[u32], jts: &[u32], time: impl Fn([u32; 2]) -> Seconds) -> Self {
         let mut pairs: Vec<[u32; 2]> = Vec::new();
@@ -165,9 +165,9 @@ impl Blocks {
 /// The sizes of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faces {
-    /// Of a message along x, by y: `8 jt mk mmi`.
+    /// Bytes of a message along x, by y: `8 jt mk mmi`.
     pub east_west: Vec<Bytes>,
-    /// Of a message along y, by x: `8 it mk mmi`.
+    /// Bytes of a message along y, by x: `8 it mk mmi`.
     pub north_south: Vec<Bytes>,
 }
 

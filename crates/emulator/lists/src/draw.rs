@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// What is drawn from a seed: each from a stream of its own, 2^128 draws after the one before it.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose {
-    /// Where nodes lie.
+    /// Places of nodes.
     Permutation,
     /// Values of nodes.
     Values,
@@ -18,7 +18,7 @@ pub enum Purpose {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// That of a seed for a purpose.
+    /// Stream of a seed for a purpose.
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
         for _ in 0..purpose as u32 {

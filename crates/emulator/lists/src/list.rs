@@ -93,7 +93,7 @@ impl Order {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Ordered, Self::Random];
 
-    /// Its name, as in `random`.
+    /// Name, as in `random`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ordered => "ordered",
@@ -132,7 +132,7 @@ impl Values {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Ones, Self::Random, Self::Sparse];
 
-    /// Its name, as in `ones`.
+    /// Name, as in `ones`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ones => "ones",
@@ -180,7 +180,7 @@ pub enum Flaw {
     NoEnd { node: u32, to: u32 },
     /// Like an earlier node, this one is nobody's successor.
     SecondHead { node: u32, earlier: u32 },
-    /// This node leads back to `to`, which the head does not lead to.
+    /// Node that leads back to `to`, which the head does not lead to.
     Cycle { node: u32, to: u32 },
 }
 
@@ -234,7 +234,7 @@ pub fn head_of(successors: &[u32]) -> std::result::Result<u32, Flaw> {
 mod tests {
     use super::*;
 
-    /// Its nodes in the order of the list.
+    /// Nodes in the order of the list.
     fn followed(list: &List) -> Vec<u32> {
         let next = |&node: &u32| {
             Some(list.successors()[node as usize]).filter(|&successor| successor != END)

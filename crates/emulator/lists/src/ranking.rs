@@ -28,7 +28,7 @@ impl Operation {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Sum, Self::Min, Self::Max, Self::Xor, Self::Last];
 
-    /// Its name, as in `sum`.
+    /// Name, as in `sum`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sum => "sum",
@@ -132,7 +132,7 @@ pub fn part(count: u32, share: u32, shares: u32) -> Range<u32> {
     start(share)..start(share + 1)
 }
 
-/// Of all prefixes, in the order of the nodes: FNV-1a over their words.
+/// Checksum of all prefixes, in the order of the nodes: FNV-1a over their words.
 pub fn checksum(prefixes: &[u32]) -> u32 {
     let step = |hash: u32, &word: &u32| (hash ^ word).wrapping_mul(16_777_619);
     prefixes.iter().fold(2_166_136_261, step)

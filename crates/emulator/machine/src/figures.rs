@@ -41,13 +41,13 @@ pub struct Figure {
     pub what: String,
     /// The published value, in `unit`.
     pub value: f64,
-    /// Its unit.
+    /// Unit.
     pub unit: Unit,
     /// How the value binds.
     pub relation: Relation,
     /// The machines for which it holds, by name.
     pub machines: Vec<String>,
-    /// Where it was published.
+    /// Publication, and the place in it.
     pub source: String,
     /// How sure it is that this was published so.
     pub confirmed: Confirmation,
@@ -60,7 +60,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Its name in files: the program and what it is told.
+    /// Name in files: the program and what it is told.
     pub fn name(&self) -> String {
         match self.at {
             0 => self.program.clone(),
@@ -78,20 +78,20 @@ impl Figure {
 /// How a published value binds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Relation {
-    /// It was measured.
+    /// Measured value.
     #[default]
     #[serde(rename = "")]
     Equal,
-    /// It was found to be smaller.
+    /// Upper bound.
     #[serde(rename = "<")]
     Below,
-    /// It was found to be larger.
+    /// Lower bound.
     #[serde(rename = ">")]
     Above,
 }
 
 impl Relation {
-    /// As it stands before a value: nothing, `<` or `>`.
+    /// Sign before a value: nothing, `<` or `>`.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "",
@@ -107,16 +107,16 @@ impl Relation {
 pub enum Confirmation {
     /// The source, or its abstract, was read.
     Yes,
-    /// It follows from figures that were read.
+    /// Derived from figures that were read.
     Derived,
-    /// It is remembered, and the source was not at hand.
+    /// Remembered, without the source at hand.
     No,
     /// The source was read, and other figures or its own circumstances contradict it.
     Disputed,
 }
 
 impl Confirmation {
-    /// Its name in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -154,7 +154,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its symbol in files and tables.
+    /// Symbol in files and tables.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Nanosecond => "ns",

@@ -30,15 +30,15 @@ pub struct Spu {
     pub branch: Cycles,
     /// Cost of a taken branch without a hint.
     pub taken_branch: Cycles,
-    /// From a hint to the earliest issue of the branch it is for.
+    /// Distance from a hint to the earliest issue of the branch it is for.
     pub hint_distance: Cycles,
     /// Instructions that one access to local store fetches.
     pub fetch_line: u32,
-    /// From that access to the issue of the first of them.
+    /// Time from the access to local store to the issue of the first instruction of its line.
     pub fetch: Cycles,
     /// Size of the local store.
     pub local_store: Bytes,
-    /// From a flag's arrival in local store to the spinning program's noticing it.
+    /// Time from a flag's arrival in local store to the spinning program's noticing it.
     pub poll: Cycles,
 }
 
@@ -51,7 +51,7 @@ pub struct Mfc {
     pub issue: Cycles,
     /// The largest transfer of one command.
     pub largest: Bytes,
-    /// From a command's place in the queue to the first byte from or to memory; without what the
+    /// Time from a command's place in the queue to the first byte from or to memory; without what the
     /// program spends on issuing it and on seeing its end.
     pub latency: Seconds,
     /// Lines that it has asked for and not yet received, at most.
@@ -170,7 +170,7 @@ pub struct PpeIssue {
     pub vector_float: Cycles,
     /// Integer operation to a load from the address that it computed.
     pub address: Cycles,
-    /// From a branch that went the unexpected way to the instruction after it.
+    /// Time from a branch that went the unexpected way to the instruction after it.
     pub misprediction: Cycles,
     /// A store to a load of the same bytes, as between the registers for doubles and for integers.
     pub forward: Cycles,
@@ -178,18 +178,18 @@ pub struct PpeIssue {
     pub threads: ThreadSharing,
 }
 
-/// Where it comes from how much slower two busy hardware threads are than one.
+/// Source of the slowdown of two busy hardware threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "u64")]
 pub enum ThreadSharing {
-    /// It is put in: [`Ppe::smt_slowdown`].
+    /// The machine file: [`Ppe::smt_slowdown`].
     Given,
-    /// From the issue of both threads' instructions.
+    /// The issue of both threads' instructions.
     Issued,
 }
 
 impl From<u64> for ThreadSharing {
-    /// As a machine file says it: 0, or 1.
+    /// Reads the choice of a machine file: 0, or 1.
     fn from(choice: u64) -> Self {
         if choice == 0 { Self::Given } else { Self::Issued }
     }
@@ -216,7 +216,7 @@ pub struct Eib {
     pub clock_ratio: u32,
     /// Bytes that one command is for; the command bus takes one in a bus cycle.
     pub command: Bytes,
-    /// From an MFC's taking up a command to the first byte, between two local stores.
+    /// Time from an MFC's taking up a command to the first byte, between two local stores.
     pub local_store: Seconds,
     /// How long a line from or to memory keeps its place among an MFC's outstanding requests.
     pub memory_round_trip: Seconds,

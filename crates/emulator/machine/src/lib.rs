@@ -73,7 +73,7 @@ pub struct Machine {
     pub banks: Banks,
     /// How memory is placed on the Cells.
     pub numa: Numa,
-    /// Where each value comes from, in the order of the sections' fields.
+    /// Origins of all values, in the order of the sections' fields.
     #[serde(skip)]
     pub provenance: Vec<Provenance>,
 }

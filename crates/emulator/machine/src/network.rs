@@ -50,7 +50,7 @@ pub struct Network {
 /// How messages get from one processor to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transport {
-    /// From the sender's call to the end of the receiver's, of no bytes.
+    /// Time from the sender's call to the end of the receiver's, of no bytes.
     pub latency: Seconds,
     /// The part of it for which what carries the message has no time for others.
     pub overhead: Seconds,
@@ -59,7 +59,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// For how long a message of so many bytes keeps others from being carried.
+    /// Time for which a message of so many bytes keeps others from being carried.
     pub fn occupied(&self, bytes: Bytes) -> Seconds {
         self.overhead + Seconds(bytes.0 as f64 / self.rate.0)
     }

@@ -38,11 +38,11 @@ pub struct Provenance {
     pub name: String,
     /// The value, in `unit`; the first one of a table.
     pub value: f64,
-    /// Its unit.
+    /// Unit.
     pub unit: String,
     /// How far it can be trusted.
     pub status: Status,
-    /// Where it comes from.
+    /// Publication, measurement or reason.
     pub source: String,
 }
 

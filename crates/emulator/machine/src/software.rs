@@ -22,7 +22,7 @@ pub struct Linux {
     pub system_call: Seconds,
     /// An operation on a semaphore that need not wait, the system call included.
     pub semaphore: Seconds,
-    /// From an SPE's interrupt until the process it wakes is in the run queue.
+    /// Time from an SPE's interrupt until the process it wakes is in the run queue.
     pub interrupt: Seconds,
     /// Time slice of the O(1) scheduler.
     pub time_slice: Seconds,
@@ -71,7 +71,7 @@ pub struct Mpi {
     pub eager: Bytes,
     /// Rate at which data are copied within a Cell.
     pub copy: BytesPerSecond,
-    /// From one Cell to another until word of a message has come.
+    /// Latency of word of a message from one Cell to another.
     pub remote_latency: Seconds,
     /// Rate at which data are copied from one Cell to another.
     pub remote_copy: BytesPerSecond,
@@ -121,11 +121,11 @@ pub struct Messages {
     pub send: Cycles,
     /// A receive, up to its descriptor.
     pub receive: Cycles,
-    /// From the descriptor that was waited for to the first put.
+    /// Time from the descriptor that was waited for to the first put.
     pub matched: Cycles,
     /// Preparing a put, without what the MFC's channel takes.
     pub put: Cycles,
-    /// From the completion of a receive to its return.
+    /// Time from the completion of a receive to its return.
     pub complete: Cycles,
     /// Combining a word with another one in a reduction.
     pub combine: Cycles,

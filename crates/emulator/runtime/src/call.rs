@@ -14,7 +14,7 @@ use mmgp_cell::{EffectiveAddress, Spe};
 pub struct Call {
     /// Which function of the SPE's program.
     pub function: u32,
-    /// Where its arguments lie.
+    /// Address of its arguments.
     pub arguments: EffectiveAddress,
     /// Which of the SPEs that share the task this one is, from 0.
     pub share: u32,
@@ -65,7 +65,7 @@ pub trait SpeProgram: 'static {
         None
     }
 
-    /// Where nothing is computed: all that the scripts of a task's calls depend on. Tasks of the same
+    /// Fingerprint of all that the scripts of a task's calls depend on, where nothing is computed. Tasks of the same
     /// fingerprint have the same scripts, and which of them were written leaves no trace. Nothing
     /// where the calls must be written to know.
     fn alike(&self, _: &[(&Spe, Call)]) -> Option<Fingerprint> {

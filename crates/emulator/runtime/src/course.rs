@@ -31,11 +31,11 @@ use mmgp_sim::Sim;
 /// How an SPE serves a call.
 #[derive(Clone)]
 pub(crate) enum Course {
-    /// By running the program, each operation taking its time as it is done.
+    /// Runs the program, each operation taking its time as it is done.
     Direct,
-    /// By playing what it does; the times are kept for `learning`, as those of that share.
+    /// Plays what it does; the times are kept for `learning`, as those of that share.
     Play { script: Rc<Script>, learning: Option<(Rc<Learning>, usize)> },
-    /// As it did before.
+    /// Takes the time that it took before.
     Known { known: Rc<Known>, process: u32, share: usize },
 }
 
@@ -47,7 +47,7 @@ const MOST_KNOWN: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct Known {
     shares: Vec<Share>,
-    /// From the moment at which the first of them began until nothing is felt of them any more.
+    /// Time from the moment at which the first of them began until nothing is felt of them any more.
     felt: SimSpan,
 }
 
@@ -60,9 +60,9 @@ struct Share {
     span: SimSpan,
     /// Begin and end of each of its loops.
     loops: Vec<[SimSpan; 2]>,
-    /// From its end until it has told the host.
+    /// Time from its end until it has told the host.
     telling: SimSpan,
-    /// Its DMA commands, those by which it tells the host among them.
+    /// DMA commands, those by which it tells the host among them.
     commands: u64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Learning {
     process: u32,
     spes: Vec<u32>,
     first: Cell<Option<SimTime>>,
-    /// Those that have run their program, and have not told the host.
+    /// Shares that have run their program, and have not told the host.
     ran: RefCell<Vec<Option<Share>>>,
     shares: RefCell<Vec<Option<Share>>>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Courses {
     /// wants to see or count every transfer.
     keeps: bool,
     program: RefCell<Option<Rc<dyn Writes>>>,
-    /// By what the program says that they depend on.
+    /// Scripts by what the program says that they depend on.
     written: RefCell<BTreeMap<Fingerprint, Rc<Written>>>,
     known: RefCell<BTreeMap<Fingerprint, Rc<Known>>>,
 }
@@ -101,7 +101,7 @@ trait Writes {
 /// The scripts of a task's calls.
 struct Written {
     scripts: Vec<Rc<Script>>,
-    /// Of all of them, with the SPEs.
+    /// Fingerprint of all of them, with the SPEs.
     fingerprint: Fingerprint,
 }
 

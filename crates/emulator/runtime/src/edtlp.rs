@@ -19,14 +19,14 @@ pub struct Edtlp {
     granularity: Granularity,
 }
 
-/// In which order EDTLP dispatches the processes that share a hardware thread.
+/// Order in which EDTLP dispatches the processes that share a hardware thread.
 ///
 /// PPoPP 2007 says that the thread of a process that off-loads goes to the next one, round robin, and
 /// that a process continues when it holds a context and its result is present. What becomes of a
 /// process whose turn comes before its result is left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// To the next whose off-load is done, in the order in which they became so; the scheduler polls
+    /// The next whose off-load is done, in the order in which they became so; the scheduler polls
     /// while there is none.
     Ready,
     /// Strict turns: to the next, done or not, which polls with the thread until it is.
@@ -136,7 +136,7 @@ impl Policy for Edtlp {
         })
     }
 
-    /// Without the kernel: as where it waits for what is there already.
+    /// Gives way without the kernel, as where it waits for what is there already.
     fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
         Box::pin(async {
             process.release();

@@ -153,7 +153,7 @@ impl Ready for Fifos {
         self.update(process, |own| own.noted.retain(|&noted| noted != rank));
     }
 
-    /// As many entries have been noted for it as it waits for: none is in the queue any more.
+    /// Whether as many entries have been noted for it as it waits for: none is in the queue any more.
     fn is_over(&self, process: &HostProcess, pending: &Pending) -> bool {
         let queued = self.read(process, |own| own.entries.contains(&process.rank));
         pending.is_complete() && !queued

@@ -13,7 +13,7 @@ use mmgp_sim::{Sim, Watch};
 /// Which SPEs are leased; clones refer to the same.
 #[derive(Clone)]
 pub struct BusyMap {
-    /// By number.
+    /// Whether each SPE is busy, by number.
     busy: Rc<RefCell<Vec<bool>>>,
     spes_per_cell: u32,
     /// How many leases have come to their end, and how many processes.

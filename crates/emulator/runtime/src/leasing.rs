@@ -142,7 +142,7 @@ impl<R: Rule> Policy for Leasing<R> {
         self.edtlp.wait(process, pending)
     }
 
-    /// Without its hardware thread: there is nothing that its run-time system could do.
+    /// Waits without its hardware thread: there is nothing that its run-time system could do.
     fn wait_for_lease<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(pending.stand_aside(process))
     }
@@ -188,12 +188,12 @@ impl Rule for AllSpes {
     }
 }
 
-/// So many SPEs a task while there are enough for all processes that have not ended, and one
+/// A number of SPEs a task while there are enough for all processes that have not ended, and one
 /// otherwise.
 pub(crate) struct Static(u32);
 
 impl Default for Static {
-    /// Of the 2 and 4 of the paper.
+    /// Chooses 4, of the 2 and 4 of the paper.
     fn default() -> Self {
         Self(2)
     }
@@ -216,7 +216,7 @@ impl Rule for Static {
     }
 }
 
-/// As many SPEs a task as there are for each process, up to four: one while rounds are full, two or
+/// SPEs a task as many as there are for each process, up to four: one while rounds are full, two or
 /// four for what remains.
 ///
 /// PPoPP 2007 decides it by the number of bootstraps, which is known to whoever wrote the test. Tasks
@@ -267,7 +267,7 @@ pub(crate) struct Mgps {
     placed: u64,
     /// How many had been when the task of a process was.
     before: BTreeMap<u32, u64>,
-    /// Of the window.
+    /// Departures of the window.
     departures: u64,
     seen: u64,
     processes: BTreeSet<u32>,

@@ -27,7 +27,7 @@ pub trait Policy {
         Vec::new()
     }
 
-    /// Its variant of that name, which is one of [`Policy::variants`].
+    /// Variant of that name, which is one of [`Policy::variants`].
     fn variant(&self, _: &str) -> Option<Box<dyn Policy>> {
         None
     }
@@ -162,11 +162,11 @@ impl Request<'_> {
     }
 }
 
-/// Where a task runs.
+/// Place at which a task runs.
 pub enum Decision {
-    /// On these SPEs, of which there are as many as can share it at most.
+    /// These SPEs, at most as many as can share it.
     Spes(Lease),
-    /// On the host, which must be able to.
+    /// The host, which must be able to.
     Host,
     /// Nowhere before some lease has come to its end.
     Wait,
@@ -205,7 +205,7 @@ pub struct Departure {
 pub enum Continuation {
     /// Whoever sees the data that all processes share.
     Anybody,
-    /// Its process, on whose own data it depends.
+    /// Its process alone, on whose own data it depends.
     ItsProcess,
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Shared {
     pub busy: BusyMap,
     pub slots: Slots,
     pub courses: Courses,
-    /// Where the policy moves iterations between the SPEs that share a loop.
+    /// State of a policy that moves iterations between the SPEs that share a loop.
     pub unbalancing: Option<Unbalancing>,
     pub fault: Fault,
 }

@@ -22,7 +22,7 @@ use mmgp_cell::{EffectiveAddress, HostProcess, Spe};
 use mmgp_machine::Machine;
 use mmgp_sim::{Sim, Watch, first_of};
 
-/// Where processes that wait find who can go on.
+/// Queue in which processes that wait find who can go on.
 pub(crate) trait Ready {
     /// The process, which runs on its hardware thread, is to be found there.
     fn waits(&self, process: &HostProcess);
@@ -60,7 +60,7 @@ const CHECK: Work =
 /// Which entries a process looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Part {
-    /// Those of the processes of its hardware thread, to which they are pinned.
+    /// Processes of its hardware thread, to which they are pinned.
     #[default]
     OfThread,
     /// All. Who is named may run just now, on another hardware thread: that is checked.

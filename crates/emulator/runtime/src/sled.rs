@@ -68,9 +68,9 @@ struct Settings {
 /// How many passes a scan has at most.
 #[derive(Debug, Clone, Copy)]
 enum Passes {
-    /// As many as take the time of a `sched_yield`.
+    /// Passes that take the time of a `sched_yield`.
     OfAYield,
-    /// So many.
+    /// A number of passes.
     Count(u64),
 }
 
@@ -98,7 +98,7 @@ impl Settings {
 enum Found {
     /// What the process itself waits for.
     Own,
-    /// That this process can go on.
+    /// Another process, with this number, can go on.
     Other(u32),
     Nothing,
 }

@@ -10,7 +10,7 @@ use mmgp_sim::{Sim, Watch};
 
 /// The structures in the local stores through which host and SPEs talk.
 pub(crate) struct Slots {
-    /// By number of the SPE.
+    /// Slots by number of the SPE.
     pub slots: Vec<Slot>,
     pub signalling: Cell<Signalling>,
     pub teams: Cell<Teams>,
@@ -57,7 +57,7 @@ impl Slots {
         }
     }
 
-    /// Those of the SPEs of a lease, each with what stands beside it.
+    /// Slots of the SPEs of a lease, each with what stands beside it.
     pub fn of<'a, T>(
         &'a self,
         lease: &Lease,

@@ -48,7 +48,7 @@ pub(crate) struct Unbalancing {
 /// When the loops began and ended on each SPE of a task, the master's first.
 type Parts = Vec<Option<Vec<Loop>>>;
 
-/// Where the search for the least idle time of a function stands.
+/// State of the search for the least idle time of a function.
 #[derive(Debug, Default)]
 struct Search {
     /// Iterations that the master takes beyond its equal part; below 0, fewer.
@@ -60,7 +60,7 @@ struct Search {
     gaps: Gaps,
 }
 
-/// Where iterations move.
+/// Direction in which iterations move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     ToMaster,
@@ -80,9 +80,9 @@ impl Direction {
 #[derive(Debug, Clone, Copy, Default)]
 struct Gaps {
     calls: u32,
-    /// Of the master [ticks].
+    /// Gaps of the master [ticks].
     master: u64,
-    /// Of all SPEs together, and the time of their loops [ticks].
+    /// Gaps of all SPEs together, and the time of their loops [ticks].
     idle: u64,
     loops: u64,
 }

@@ -39,7 +39,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     network: Network,
-    /// By the flow's place in the network.
+    /// Progress by the flow's place in the network.
     progress: Vec<Progress>,
     begun: u64,
     /// The flow that ends first and has the only appointment, with its end.

@@ -110,7 +110,7 @@ impl<T, F> Drop for Wait<'_, T, F> {
     }
 }
 
-/// So many servers and one queue; clones refer to the same pool.
+/// Pool of servers with one queue; clones refer to the same pool.
 #[derive(Clone)]
 pub struct Pool {
     shared: Rc<PoolState>,

@@ -51,13 +51,13 @@ pub struct Listing<'s> {
 /// An instruction of a listing.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its line, counted from 1.
+    /// Line, counted from 1.
     pub line: u64,
-    /// Its name.
+    /// Name.
     pub mnemonic: &'static str,
-    /// As it is written, without comments and spare blanks.
+    /// Text as written, without comments and spare blanks.
     pub text: String,
-    /// Its class, from which its pipe follows.
+    /// Class, from which its pipe follows.
     pub class: Class,
     /// Who wrote it.
     pub origin: Origin,
@@ -170,7 +170,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(entry)
     }
 
-    /// In the even word of a doubleword stands an even-pipe instruction, in the odd word an odd one.
+    /// Pads: in the even word of a doubleword stands an even-pipe instruction, in the odd word an odd one.
     fn padding(&self, line: u64, at: Place) -> Listed {
         let is_even = at.address % 8 == 0;
         let (mnemonic, class) =

@@ -113,7 +113,7 @@ impl Kind {
 /// A value that an instruction of a block reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// It was computed before the block began.
+    /// Value computed before the block began.
     Before(Tag),
     /// The instruction of the block at that position computes it.
     Within(usize),

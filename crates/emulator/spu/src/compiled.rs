@@ -44,7 +44,7 @@ pub fn execute_watched<K: Kernel>(
 /// A kernel, whichever it is, on each of the SPUs that it is compiled for. It is implemented for
 /// every [`Kernel`]; whoever runs one calls [`execute`] and its like.
 pub trait Compiled {
-    /// As [`Kernel::Output`].
+    /// Output, as [`Kernel::Output`].
     type Output;
 
     /// Runs it on the SPU that only executes.

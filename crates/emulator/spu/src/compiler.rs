@@ -21,7 +21,7 @@ pub struct Compiler {
 /// The order of the instructions in a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
-    /// As the kernel writes them.
+    /// The order in which the kernel writes them.
     Program,
     /// List scheduling: of the instructions that can issue next, the one with the longest chain
     /// of latencies behind it; the branch last.

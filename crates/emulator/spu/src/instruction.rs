@@ -17,9 +17,9 @@ pub use operand::{Immediate, Operand};
 pub struct Instruction {
     /// The assembler's name (`and_` and `or_` without the underscore that Rust asks for).
     pub mnemonic: &'static str,
-    /// Its class, from which its pipe follows.
+    /// Class, from which its pipe follows.
     pub class: Class,
-    /// Its operands, in the assembler's order.
+    /// Operands, in the assembler's order.
     pub operands: &'static [Operand],
     /// Who has it.
     pub processor: Processor,
@@ -101,14 +101,14 @@ impl Class {
     }
 }
 
-/// Where an instruction leaves its result.
+/// Place in which an instruction leaves its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
-    /// In a register of its own.
+    /// A register of its own.
     New,
-    /// In the register of its last operand, whose value is gone afterwards.
+    /// The register of its last operand, whose value is gone afterwards.
     LastOperand,
-    /// It has no result in a register: stores, hints, branches.
+    /// No register: stores, hints, branches.
     Nowhere,
 }
 
@@ -123,7 +123,7 @@ pub fn instructions() -> impl Iterator<Item = &'static Instruction> {
 }
 
 impl Instruction {
-    /// Where it leaves its result.
+    /// Place in which it leaves its result.
     pub fn destination(&self) -> Destination {
         let written = self.operands.iter().find(|operand| operand.is_written());
         match written {

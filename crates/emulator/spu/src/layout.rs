@@ -7,9 +7,9 @@ use mmgp_base::units::Bytes;
 /// Whether a kernel writes a block of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It only reads it.
+    /// Only reads.
     Read,
-    /// It writes it.
+    /// Writes.
     Write,
 }
 
@@ -18,9 +18,9 @@ pub enum Access {
 pub struct Block {
     /// The name of the kernel's field.
     pub name: &'static str,
-    /// Where it begins.
+    /// Address at which it begins.
     pub address: LocalAddress,
-    /// Its size.
+    /// Size.
     pub size: Bytes,
     /// What the kernel does with it.
     pub access: Access,
@@ -51,9 +51,9 @@ pub struct MisplacedBlock {
     pub kernel: &'static str,
     /// The kernel's field.
     pub block: &'static str,
-    /// Where it begins.
+    /// Address at which it begins.
     pub address: u32,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// The rule that it breaks.
     pub rule: String,

@@ -96,7 +96,7 @@ pub trait Kernel {
     /// All that its time depends on, beside the path where it branches on data.
     fn shape(&self) -> Shape;
 
-    /// Its name in reports.
+    /// Name in reports.
     fn name(&self) -> &'static str {
         self.shape().name
     }

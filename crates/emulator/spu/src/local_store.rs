@@ -59,7 +59,7 @@ impl LocalStore {
         &self.quadwords[quadword_range(address, bytes)]
     }
 
-    /// As [`LocalStore::slice`], to write.
+    /// Slice as of [`LocalStore::slice`], to write.
     ///
     /// # Panics
     /// As [`LocalStore::slice`].

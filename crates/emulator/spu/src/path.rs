@@ -9,9 +9,9 @@ use crate::register::Quadword;
 /// What the branches of a kernel depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Branches {
-    /// On its shape alone, such as on the counter of a loop: so does its time.
+    /// Its shape alone, such as the counter of a loop: so does its time.
     OnShape,
-    /// On its data, too: its time depends on the [`Path`] that it takes.
+    /// Its data, too: its time depends on the [`Path`] that it takes.
     OnData,
 }
 

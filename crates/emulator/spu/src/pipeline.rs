@@ -113,7 +113,7 @@ impl Timing {
 /// When and how an instruction issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Issue {
-    /// Its cycle.
+    /// Cycle.
     pub cycle: u64,
     /// The cycle from which its result can be read.
     pub ready: u64,
@@ -130,9 +130,9 @@ pub struct Issue {
 pub struct Ready {
     /// The last register that it reads.
     pub operands: u64,
-    /// For a hinted branch: [`Timing::hint_distance`] cycles after its hint issued.
+    /// Cycle from which on a hinted branch may issue: [`Timing::hint_distance`] cycles after its hint.
     pub hint: u64,
-    /// For a channel instruction: the count of its channel is not 0 from then on.
+    /// Cycle from which on the count of its channel is not 0, for a channel instruction.
     pub channel: u64,
 }
 
@@ -336,7 +336,7 @@ impl<'t> Pipeline<'t> {
         self.held = Stall::BranchPenalty;
     }
 
-    /// As [`Pipeline::align`], at a target that may stand in the odd word: then the even one before
+    /// Aligns as [`Pipeline::align`] does, at a target that may stand in the odd word: then the even one before
     /// it is not taken.
     pub fn go_to(&mut self, word: Word) {
         self.align();

@@ -13,9 +13,9 @@ use mmgp_base::units::Cycles;
 /// The time of one run of a kernel on an SPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// From the issue of the first instruction until one after the last could issue.
+    /// Time from the issue of the first instruction until one after the last could issue.
     pub cycles: Cycles,
-    /// Those of them in which a channel blocked the SPU; they belong to no block.
+    /// Cycles in which a channel blocked the SPU; they belong to no block.
     pub channel_wait: Cycles,
     /// The basic blocks, in the order in which they were first met.
     pub blocks: Vec<BlockProfile>,
@@ -236,11 +236,11 @@ pub struct Executed {
 pub struct BranchCounts {
     /// All that ran.
     pub executed: u64,
-    /// Those that were taken.
+    /// Branches that were taken.
     pub taken: u64,
-    /// Those for which a hint was there.
+    /// Branches for which a hint was there.
     pub hinted: u64,
-    /// Those that paid the penalty: taken without a hint, or hinted and not taken.
+    /// Branches that paid the penalty: taken without a hint, or hinted and not taken.
     pub wrong: u64,
 }
 
@@ -326,7 +326,7 @@ impl AddAssign for Executed {
 impl Mul<u64> for Executed {
     type Output = Self;
 
-    /// So many runs of the same.
+    /// Counts of so many runs of the same.
     fn mul(self, times: u64) -> Self {
         Self {
             cycles: self.cycles * times,

@@ -133,7 +133,7 @@ impl Recorder {
         }
     }
 
-    /// As [`Recorder::end_block`] where no branch ends the block.
+    /// Ends a block as [`Recorder::end_block`] does, where no branch ends it.
     fn cut_block(&mut self) {
         self.end_block(Ending::FallsThrough);
     }

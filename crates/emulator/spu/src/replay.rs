@@ -8,11 +8,11 @@ use super::schedule::{Emitted, Slot};
 /// How a block ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With a branch that is taken.
+    /// A branch that is taken.
     Taken,
-    /// With a branch that is not taken.
+    /// A branch that is not taken.
     NotTaken,
-    /// Without a branch: the program ends, an instruction comes across which nothing is moved, or
+    /// No branch: the program ends, an instruction comes across which nothing is moved, or
     /// the block is as long as a block can be.
     FallsThrough,
 }
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     pub(super) ending: Ending,
     pub(super) waits: Vec<Wait>,
     pub(super) executions: u64,
-    /// Until the next block can issue.
+    /// Cycles until the next block can issue.
     pub(super) cycles: u64,
     pub(super) dual_issues: u64,
     pub(super) stalls: Stalls,

@@ -70,7 +70,7 @@ struct Successor {
     distance: u64,
 }
 
-/// For each instruction, those that must come after it.
+/// Instructions that must come after each.
 ///
 /// # Panics
 /// Where the kernel reads a register after an instruction has overwritten it.

@@ -11,7 +11,7 @@ use crate::profile::Live;
 use crate::replay::{Ending, Outcome, Wait, replay};
 use crate::schedule::Emitted;
 
-/// Where a block runs, and how.
+/// Block that runs, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// Which of the known blocks.
@@ -27,7 +27,7 @@ pub(super) struct Step {
     pub(super) run: Run,
     ending: Ending,
     kinds: Vec<Kind>,
-    /// Those from before `floor` as one below it.
+    /// References, those from before `floor` as one below it.
     references: Vec<References>,
     /// The distance of the earliest instruction whose result was not ready, or 0.
     floor: i32,

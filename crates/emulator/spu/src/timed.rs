@@ -47,7 +47,7 @@ impl Stopwatch {
         }
     }
 
-    /// As [`time`](super::time).
+    /// Times a kernel as [`time`](super::time) does.
     ///
     /// # Panics
     /// As [`time`](super::time).

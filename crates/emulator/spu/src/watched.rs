@@ -12,7 +12,7 @@ use super::register::Quadword;
 pub struct Accesses {
     read: LastRuns,
     written: LastRuns,
-    /// By quadword, whether anybody has written it, or a read before that has been noted.
+    /// Filled by quadword, whether anybody has written it, or a read before that has been noted.
     filled: Box<[bool; QUADWORDS]>,
     unwritten: Vec<usize>,
 }
@@ -70,7 +70,7 @@ impl Accesses {
         self.filled[quadwords(bytes)].fill(true);
     }
 
-    /// For a run whose loads and stores are to be noted.
+    /// Watches a run whose loads and stores are to be noted.
     pub fn watch(&mut self, run: u32) -> Watch<'_> {
         let Self { read, written, filled, unwritten } = self;
         Watch { read: &mut read.0, written: &mut written.0, filled, unwritten, run }
@@ -108,7 +108,7 @@ impl Default for LastRuns {
 }
 
 impl LastRuns {
-    /// By quadword, from the beginning of the local store on.
+    /// Runs by quadword, from the beginning of the local store on.
     pub fn by_quadword(&self) -> &[u32] {
         &*self.0
     }

@@ -5,9 +5,9 @@ use crate::{I, J, K, MOMENTS};
 /// Which way a sweep goes along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// From the high face to the low one.
+    /// Way from the high face to the low one.
     Minus,
-    /// From the low face to the high one.
+    /// Way from the low face to the high one.
     Plus,
 }
 
@@ -57,7 +57,7 @@ impl Octant {
         })
     }
 
-    /// Its number in the order of the sweep, from 0.
+    /// Number in the order of the sweep, from 0.
     pub fn index(self) -> usize {
         self.signs.iter().fold(0, |index, &sign| 2 * index + usize::from(sign == Sign::Plus))
     }
@@ -106,7 +106,7 @@ pub enum Quadrature {
 pub struct Angle {
     /// The cosines of the angles to the axes, mu, eta and xi, all positive.
     pub cosines: [f64; 3],
-    /// Its weight; those of all eight octants are 1 together, or .99999999 for S6.
+    /// Weight; those of all eight octants are 1 together, or .99999999 for S6.
     pub weight: f64,
 }
 

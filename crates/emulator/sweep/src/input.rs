@@ -87,7 +87,7 @@ const MOST_CELLS: i64 = 1_000_000;
 /// A field that is not as it must be.
 #[derive(Debug)]
 struct Flaw {
-    /// Its place in the file, from 0.
+    /// Place in the file, from 0.
     field: usize,
     found: String,
     expected: String,
@@ -181,7 +181,7 @@ fn refuse_unless(
 }
 
 impl Input {
-    /// From numbers instead of a file.
+    /// Makes an input from numbers instead of a file.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] with the name of the number, what it is and what it may be.
@@ -264,7 +264,7 @@ fn count(value: i64) -> usize {
     usize::try_from(value).expect("invariant: counts are above 0")
 }
 
-/// As an input file.
+/// Writes it as an input file.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let it = &self.fields;
@@ -287,9 +287,9 @@ impl fmt::Display for Input {
 /// What stops the iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// After so many iterations.
+    /// Ends after so many iterations.
     After(u32),
-    /// As soon as the error is at most this, or after [`Stop::MOST_ITERATIONS`].
+    /// Ends as soon as the error is at most this, or after [`Stop::MOST_ITERATIONS`].
     Within(f64),
 }
 
@@ -317,11 +317,11 @@ impl Stop {
 /// When negative outflows are set to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixUps {
-    /// In every iteration.
+    /// Every iteration.
     Always,
-    /// In none.
+    /// No iteration.
     Never,
-    /// After so many iterations without.
+    /// Iterations after so many without.
     After(u32),
 }
 

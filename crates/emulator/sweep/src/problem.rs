@@ -150,15 +150,15 @@ pub struct Step {
     pub angles: Range<usize>,
     /// The planes of k.
     pub planes: Range<usize>,
-    /// Its number in the iteration, from 0.
+    /// Number in the iteration, from 0.
     pub index: usize,
     /// The number of its octant and angles, among all pairs of them.
     pub fan: usize,
-    /// Its place among the blocks of planes of its octant and angles, in the order of the sweep.
+    /// Place among the blocks of planes of its octant and angles, in the order of the sweep.
     pub place: Place,
 }
 
-/// Where a block of planes stands along k.
+/// Place of a block of planes along k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Whether nothing is upstream of it: the boundary of k flows in.
@@ -202,7 +202,7 @@ impl Problem {
 }
 
 impl Step {
-    /// Its planes in the order of the sweep.
+    /// Planes in the order of the sweep.
     pub fn planes_in_order(&self) -> impl Iterator<Item = usize> + use<> {
         let (planes, sign): (_, Sign) = (self.planes.clone(), self.octant.signs[K]);
         (0..planes.len()).map(move |visited| planes.start + sign.nth(visited, planes.len()))

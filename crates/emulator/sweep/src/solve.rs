@@ -13,7 +13,7 @@ pub struct Outcome {
     /// The error of each iteration: the largest of |phi_0 - old| / |phi_0| over all cells whose
     /// phi_0 is not 0.
     pub errors: Vec<f64>,
-    /// For each iteration the cells and angles in which an outflow was set to zero.
+    /// Cells and angles of each iteration in which an outflow was set to zero.
     pub fix_ups: Vec<u64>,
     /// Absorption after the last iteration.
     pub absorption: f64,
@@ -103,7 +103,7 @@ pub fn solve(
 struct Ranks {
     decomposition: Decomposition,
     tiles: Vec<Tile>,
-    /// On the way along i within a row of processes; from the tile that is as deep.
+    /// Faces on the way along i within a row of processes; from the tile that is as deep.
     i_faces: Vec<Vec<f64>>,
     j_faces: Vec<Vec<f64>>,
 }

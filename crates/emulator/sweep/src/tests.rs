@@ -164,7 +164,7 @@ fn a_medium_without_end_stays_as_it_is() {
     }
 }
 
-/// In one dimension a cell lets (c - sigma) / (c + sigma) of what flows in flow out.
+/// Checks one dimension: a cell lets (c - sigma) / (c + sigma) of what flows in flow out.
 #[test]
 fn without_scattering_a_beam_dies_away_by_the_same_factor_in_each_cell() {
     let fields = Fields {

@@ -25,7 +25,7 @@ pub struct Tile {
     old: Vec<f64>,
     /// The face of k between two blocks: angles, i, j.
     k_face: Vec<f64>,
-    /// For each axis and step what left over a low face that reflects.
+    /// Flux that left over a low face that reflects, for each axis and step.
     reflected: [Vec<Vec<f64>>; 3],
     fixed: u64,
     leakage: [[f64; 2]; 3],
@@ -45,7 +45,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of two processes together.
+    /// Totals of two processes together.
     #[must_use]
     pub fn joined(self, other: Self) -> Self {
         let [i, j, k] = [I, J, K]
@@ -60,7 +60,7 @@ impl Totals {
 }
 
 impl Tile {
-    /// Before the first iteration.
+    /// State before the first iteration.
     pub fn new(problem: &Problem, part: Part) -> Self {
         let (cells, [width, depth, height]) = (part.volume(), part.cells);
         let mut external = Vec::with_capacity(cells);
@@ -289,14 +289,14 @@ pub struct Decomposition {
 /// What one process has of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Its first cell along each axis.
+    /// First cell along each axis.
     pub origin: [usize; 3],
-    /// Its cells along each axis; never 0.
+    /// Cells along each axis; never 0.
     pub cells: [usize; 3],
 }
 
 impl Part {
-    /// Its cells.
+    /// Cells.
     pub fn volume(&self) -> usize {
         self.cells.iter().product()
     }

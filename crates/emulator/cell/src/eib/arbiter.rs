@@ -73,7 +73,7 @@ struct Ring {
 
 /// The rings and ports of one Cell with what is on them.
 struct RingTraffic {
-    /// Of each direction.
+    /// Rings of each direction.
     rings: [Vec<Ring>; 2],
     /// When the ports of each place are free.
     out: Vec<u32>,
@@ -114,7 +114,7 @@ impl Arbiter {
         self.beats + self.hop * segments.count_ones().saturating_sub(1)
     }
 
-    /// By what factor that is longer than its beats.
+    /// Factor by which that is longer than its beats.
     pub fn lengthening(&self, segments: u32) -> f64 {
         f64::from(self.kept(segments)) / f64::from(self.beats)
     }

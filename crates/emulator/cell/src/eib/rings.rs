@@ -26,7 +26,7 @@ pub(super) struct Leg {
 /// A flow on the rings.
 pub(super) struct Passage {
     pub flow: Flow,
-    /// Without the rings \[byte/s\].
+    /// Rate without the rings \[byte/s\].
     pub cap: f64,
     /// One on each Cell that it passes.
     pub legs: [Option<Leg>; 2],
@@ -37,24 +37,24 @@ pub(super) struct Passage {
 /// The rings of all Cells.
 pub(super) struct Rings {
     arbiter: Arbiter,
-    /// From each place to each, in rows.
+    /// Ways from each place to each, in rows.
     ways: Vec<[Option<Way>; 2]>,
     cells: usize,
     /// What a port carries, and a ring over each segment \[byte/s\].
     port: f64,
     /// What the rings of a direction can start \[byte/s\].
     starts: f64,
-    /// By what factor a line on the longest way keeps it for longer than for its beats.
+    /// Longest by what factor a line on the longest way keeps it for longer than for its beats.
     longest: f64,
-    /// In the order of their beginning.
+    /// Passages in the order of their beginning.
     under_way: Vec<Passage>,
     /// How many of them are not at home. Those that are have the ports of the memory to pass, and so
     /// bring no more onto any segment than a ring carries, if each line has its way for its beats only.
     abroad: usize,
-    /// Those that get less than their caps because of the rings.
+    /// Flows that get less than their caps because of the rings.
     limited: Vec<Flow>,
     granted: BTreeMap<Vec<Offer>, Vec<f64>>,
-    /// Of those under way, while they are looked at.
+    /// Rates of those under way, while they are looked at.
     rates: Vec<f64>,
 }
 

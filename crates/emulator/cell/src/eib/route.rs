@@ -17,7 +17,7 @@ pub(super) struct Buses {
 /// The capacities of one Cell. A capacity is absent where another one that is always passed with it
 /// is at least as narrow: whatever a flow passes costs time to look at.
 struct Bus {
-    /// Of each place of the ring: into the bus and out of it.
+    /// Capacity of each place of the ring, into the bus.
     out: Vec<Option<Capacity>>,
     into: Vec<Option<Capacity>>,
     commands: Capacity,
@@ -46,7 +46,7 @@ const MOST: usize = 2 * (2 + 1) + 2 * 2 + 1;
 pub(super) struct Route {
     capacities: [Capacity; MOST],
     length: usize,
-    /// On the rings of each Cell that it passes.
+    /// Legs on the rings of each Cell that it passes.
     pub legs: [Option<Leg>; 2],
     /// Whether it is between the memory of a Cell and a unit of the same one.
     pub is_home: bool,

@@ -24,14 +24,14 @@ pub(super) struct Window {
 /// How fast lines can come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// From one line to the next at the rate of the way.
+    /// Time from one line to the next at the rate of the way.
     pub line: SimSpan,
-    /// From the arrival of a line to that of the next one of its place.
+    /// Time from the arrival of a line to that of the next one of its place.
     pub round_trip: SimSpan,
 }
 
 impl Window {
-    /// So many places, at least one, none of them taken.
+    /// Window of so many places, at least one, none of them taken.
     pub fn new(places: u32) -> Self {
         Self { arrivals: vec![None; places as usize], next: 0, latest: SimTime::ZERO }
     }

@@ -36,7 +36,7 @@ pub(super) struct Epoch {
 /// Up to which event of each actor everything is known to be complete.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clock {
-    /// By actor.
+    /// Entries by actor.
     entries: Vec<(Actor, u64)>,
     /// Commands that are known to be complete while earlier ones of their groups may not be.
     single: Vec<Epoch>,
@@ -65,7 +65,7 @@ impl Clock {
         }
     }
 
-    /// This command, and none of its group before it.
+    /// Adds a command, and none of its group before it.
     fn add(&mut self, epoch: Epoch) {
         if self.knows(epoch) {
             return;
@@ -136,7 +136,7 @@ pub(super) struct Program {
     actor: Actor,
     /// What it knows of others.
     clock: Rc<Clock>,
-    /// Its events so far.
+    /// Events so far.
     pub events: u64,
 }
 
@@ -176,7 +176,7 @@ impl Program {
 
 const TAG_COUNT: usize = TAGS as usize;
 
-/// By tag group, the number of a command; 0 for none.
+/// Numbers of commands by tag group; 0 for none.
 type Numbers = [u64; TAG_COUNT];
 
 /// A command that its issuer does not know to be complete.
@@ -284,7 +284,7 @@ impl CommandOrder {
         self.left.iter().find(|left| left.writes.is_some() && !issuer.knows(left.epoch))
     }
 
-    /// To the records of the commands that their issuer does not know to be complete.
+    /// References to the records of the commands that their issuer does not know to be complete.
     pub fn references(&mut self) -> impl Iterator<Item = &mut RecordNumber> {
         self.left.iter_mut().map(|left| &mut left.record)
     }

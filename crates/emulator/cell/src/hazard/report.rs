@@ -39,7 +39,7 @@ pub(super) enum Space {
     Main(u32),
 }
 
-/// Where words wait on their way to somebody.
+/// Mailbox in which words wait on their way to somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mail {
     Inbound,
@@ -61,7 +61,7 @@ pub(super) enum Who {
 /// What a program does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {
-    /// It runs a kernel.
+    /// Run of a kernel.
     Kernel(&'static str),
     /// Something outside its kernels.
     Outside(&'static str),

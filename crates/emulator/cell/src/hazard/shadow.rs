@@ -19,7 +19,7 @@ use mmgp_spu::{Accesses, LastRuns, quadwords};
 pub(super) struct ShadowAccess {
     pub epoch: Epoch,
     pub touch: Touch,
-    /// By a lock-line command: those of a line come one after the other by themselves.
+    /// Whether a lock-line command did it: those of a line come one after the other by themselves.
     pub atomic: bool,
     pub record: RecordNumber,
     /// What comes before it, where somebody may wait for what it does: to local store. Of main memory
@@ -145,7 +145,7 @@ impl Shadow {
         None
     }
 
-    /// To the records of all accesses that are kept.
+    /// References to the records of all accesses that are kept.
     pub fn references(&mut self) -> impl Iterator<Item = &mut RecordNumber> {
         let accesses = self.pieces.values_mut().flat_map(|piece| {
             piece.write.iter_mut().chain(&mut piece.read).chain(&mut piece.other_reads)
@@ -177,7 +177,7 @@ const MOST_EVENTS: usize = 4 * QUADWORDS;
 /// One local store.
 pub(super) struct Store {
     spe: u32,
-    /// By the program's events.
+    /// Accesses by the program's events.
     pub accesses: Accesses,
     /// What the events were.
     events: Vec<(u32, What, SimTime)>,
@@ -285,7 +285,7 @@ fn refuse(spe: u32, quadword: Option<usize>, later: &Side<'_>) -> Result<()> {
     }))
 }
 
-/// Where it is not, somebody has written it without telling.
+/// Tells whether a quadword is zero; where it is not, somebody has written it without telling.
 fn is_zero(contents: &LocalStore, quadword: usize) -> bool {
     contents.load(LocalAddress(16 * quadword as u32)) == Quadword::ZERO
 }

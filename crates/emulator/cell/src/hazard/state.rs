@@ -24,7 +24,7 @@ pub(super) struct SpeState {
     contents: Rc<RefCell<LocalStore>>,
     /// What others, and its MFC, have touched in its local store.
     pub shadow: Shadow,
-    /// Of the SPU and of the PPE.
+    /// Orders of the queues of the SPU and of the PPE.
     pub queues: [CommandOrder; 2],
     pub mail: BTreeMap<Mail, VecDeque<View>>,
     pub signals: [Clock; 2],
@@ -34,7 +34,7 @@ pub(super) struct SpeState {
 }
 
 impl SpeState {
-    /// To the records that a report may want.
+    /// References to the records that a report may want.
     fn references(&mut self) -> impl Iterator<Item = &mut RecordNumber> {
         let Self { shadow, store, queues, .. } = self;
         let open = store.open.iter_mut().map(|(_, access)| &mut access.record);
@@ -49,7 +49,7 @@ pub(super) type Line = (u32, u64);
 pub(super) struct Knowledge {
     pub spes: Vec<SpeState>,
     pub host: Program,
-    /// By blade.
+    /// Main memories by blade.
     main: Vec<Shadow>,
     pub lines: BTreeMap<Line, Clock>,
     records: Records,

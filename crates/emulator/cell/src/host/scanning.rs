@@ -6,7 +6,7 @@ use crate::linux::Entry;
 use crate::trace::Category;
 use mmgp_base::units::{Seconds, SimSpan};
 
-/// So many passes over a list.
+/// Passes over a list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scan {
     /// What a pass takes \[s\].
@@ -104,7 +104,7 @@ impl HostProcess {
         self.polled_since(start);
     }
 
-    /// As [`HostProcess::resume`], where processes share an address space, but on the hardware thread
+    /// Resumes as [`HostProcess::resume`] does, where processes share an address space, but on the hardware thread
     /// on which it began and on no other.
     pub async fn resume_at_home(&self) {
         let home = self.machine.layout.home_thread(self.rank) as usize;

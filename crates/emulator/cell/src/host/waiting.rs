@@ -14,11 +14,11 @@ use mmgp_sim::{Reason, Watch};
 /// What a process does before each look at what it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
-    /// It loads the flag from a local store, across the bus.
+    /// Loads the flag from a local store, across the bus.
     LocalStore,
-    /// It loads the flag from its own memory.
+    /// Loads the flag from its own memory.
     Memory,
-    /// It counts down from 1, 2, 4 and so on up to the limit of the machine's MPI library.
+    /// Counts down from 1, 2, 4 and so on up to the limit of the machine's MPI library.
     Backoff,
 }
 
@@ -238,12 +238,12 @@ impl HostProcess {
         }
     }
 
-    /// It tells an SPE something by a flag, which that one sees at [`Spe::hears_host`].
+    /// Tells an SPE something by a flag, which that one sees at [`Spe::hears_host`].
     pub fn tells(&self, spe: &Spe) {
         spe.detector().host_tells();
     }
 
-    /// It has seen what an SPE has told it by [`Spe::tells_host`].
+    /// Notes that it has seen what an SPE has told it by [`Spe::tells_host`].
     pub fn hears(&self, spe: &Spe) {
         spe.detector().host_hears();
     }

@@ -10,9 +10,9 @@ use mmgp_machine::{LinuxScheduler, Machine};
 /// A process as a scheduler sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entity {
-    /// Its rank.
+    /// Rank.
     pub process: u32,
-    /// Where it may run.
+    /// Hardware threads on which it may run.
     pub affinity: Affinity,
     /// What is left of its time slice (O(1) scheduler).
     pub left: SimSpan,
@@ -20,14 +20,14 @@ pub struct Entity {
     pub virtual_run_time: SimSpan,
 }
 
-/// Where a process may run.
+/// Hardware threads on which a process may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Affinity {
-    /// On one hardware thread only.
+    /// One hardware thread.
     Pinned,
-    /// On any of the machine.
+    /// Any of the machine.
     Free,
-    /// On any on which processes of the program began, whichever of them has it: all share one address
+    /// Any on which processes of the program began, whichever of them has it: all share one address
     /// space, so that any of them goes on with what another one has begun.
     Shared,
 }
@@ -35,11 +35,11 @@ pub enum Affinity {
 /// How a process comes into the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// It is new, or what it waited for has come.
+    /// Came as new, or because what it waited for has come.
     Woken,
-    /// It asked to be put behind others.
+    /// Asked to be put behind others.
     Yielded,
-    /// Its time slice has ended.
+    /// Came because its time slice has ended.
     Expired,
     /// Somebody who is more urgent came.
     Preempted,
@@ -64,7 +64,7 @@ pub trait Queue {
     fn preempts(&self, newcomer: &Entity, running: &Entity) -> bool;
     /// How many are in it.
     fn waiting(&self) -> usize;
-    /// Those that are in it, in their order, where whoever yields is put behind all others.
+    /// Processes in the queue, in their order, where one that yields is put behind all others.
     fn rotation(&self) -> Option<Vec<u32>> {
         None
     }
@@ -169,7 +169,7 @@ impl Queue for ConstantTime {
         self.active.take(process).or_else(|| self.expired.take(process))
     }
 
-    /// To the front of the active array.
+    /// Puts an entity at the front of the active array.
     fn put_first(&mut self, entity: Entity) {
         self.active.put_first(entity);
     }
@@ -205,7 +205,7 @@ impl Queue for ConstantTime {
 /// order. Left out: the debit of new processes, and the tick, at which alone the kernel looks
 /// whether a slice has ended.
 pub struct Fair {
-    /// By virtual run time, then by order of coming.
+    /// Entities by virtual run time, then by order of coming.
     queue: BTreeMap<(SimSpan, u64), Entity>,
     /// The least virtual run time of those that are runnable; never decreases.
     least: SimSpan,
@@ -257,7 +257,7 @@ impl Queue for Fair {
         self.queue.remove(&place)
     }
 
-    /// To the left of all; what it has run is kept, so that it comes back to its own place.
+    /// Puts an entity to the left of all; what it has run is kept, so that it comes back to its own place.
     fn put_first(&mut self, entity: Entity) {
         self.queue.insert((SimSpan::ZERO, 0), entity);
     }
@@ -268,7 +268,7 @@ impl Queue for Fair {
         self.queue.remove(&place)
     }
 
-    /// Its share of the time in which everybody runs once.
+    /// Share of the time in which everybody runs once.
     fn slice(&self, _: &Entity) -> Option<SimSpan> {
         let runnable = self.queue.len() as u64 + 1;
         let period = self.latency.max(self.minimum_granularity * runnable);

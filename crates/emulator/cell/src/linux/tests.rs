@@ -33,7 +33,7 @@ fn toy(scheduler: LinuxScheduler) -> Machine {
     machine
 }
 
-/// That machine at rest, its processes scheduled by the kernel.
+/// Machine at rest, its processes scheduled by the kernel.
 fn under_the_kernel(machine: &Machine) -> Blade {
     Blade::new(machine, KernelTiming::Cached, 0.0).under(&Sharing::kernel(machine))
 }

@@ -38,7 +38,7 @@ pub(crate) enum Place {
     LocalStore {
         /// Whose local store, counted through all Cells.
         spe: u32,
-        /// Where in it.
+        /// Address in it.
         address: LocalAddress,
     },
     /// A register that an SPE shows to the outside: mailboxes, signal notification, proxy queue.
@@ -123,7 +123,7 @@ impl Signal {
     /// Both.
     pub const ALL: [Self; 2] = [Self::One, Self::Two];
 
-    /// Where the register lies in the problem state of an SPE, by the Cell Broadband Engine
+    /// Offset of the register in the problem state of an SPE, by the Cell Broadband Engine
     /// Architecture.
     const fn offset(self) -> u32 {
         match self {
@@ -149,7 +149,7 @@ impl Signal {
 pub(crate) enum BusUnit {
     /// The local store, or the registers, of an SPE.
     Spe {
-        /// Its number, counted through all Cells.
+        /// Number, counted through all Cells.
         spe: u32,
     },
     /// The memory of a Cell.

@@ -18,7 +18,7 @@ use mmgp_base::units::{Bytes, SimSpan, SimTime};
 #[derive(Default)]
 pub(crate) struct LockLines {
     state: RefCell<LineState>,
-    /// Where each SPE hears of the loss of its reservation, by its number.
+    /// Event facilities that hear of the loss of reservations, by number of the SPE.
     listeners: RefCell<Vec<EventFacility>>,
 }
 
@@ -30,11 +30,11 @@ struct LineState {
     copies: BTreeMap<u64, Vec<u32>>,
 }
 
-/// Where a lock line comes from.
+/// Unit from which a lock line comes.
 pub(crate) enum Supplier {
     /// The atomic unit that asks has it.
     Own,
-    /// That of another SPE has it.
+    /// Atomic unit of another SPE.
     Other(u32),
     /// Nobody has it.
     Memory,

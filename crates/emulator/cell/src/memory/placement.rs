@@ -19,7 +19,7 @@ use mmgp_machine::Layout;
 /// other is slower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {
-    /// On the Cell that the process runs on.
+    /// The Cell that the process runs on.
     #[default]
     OwnCell,
     /// Page by page on all Cells in turn, beginning with the process's own.
@@ -33,13 +33,13 @@ pub enum Placement {
 pub struct Homes {
     memory: Rc<Memory>,
     placement: Placement,
-    /// Of the process, then of each of its SPEs.
+    /// Cell of the process, then of each of its SPEs.
     cell: u32,
     spe_cells: Vec<u32>,
 }
 
 impl Homes {
-    /// For a process on `cell` with SPEs on `spe_cells`.
+    /// Homes for a process on `cell` with SPEs on `spe_cells`.
     pub(crate) fn new(
         memory: &Rc<Memory>,
         placement: Placement,
@@ -76,7 +76,7 @@ pub struct Traffic {
     eib: Rc<Eib>,
     layout: Layout,
     users: RefCell<Vec<BTreeSet<u32>>>,
-    /// By Cell: until when it is to be taken for busy, whatever its buses say.
+    /// Felt until by Cell: until when it is to be taken for busy, whatever its buses say.
     felt_until: Vec<Cell<SimTime>>,
 }
 
@@ -105,7 +105,7 @@ impl Traffic {
         spes.iter().all(own) && (0..users.len()).all(alone)
     }
 
-    /// From when on nothing will be felt of what has moved until now, for the SPEs and the Cells of
+    /// Instant from which on nothing will be felt of what has moved until now, for the SPEs and the Cells of
     /// a process.
     pub fn quiet_from(&self, process: u32, spes: &[u32]) -> SimTime {
         let users = self.users.borrow();

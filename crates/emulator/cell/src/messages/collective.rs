@@ -16,7 +16,7 @@ use mmgp_spu::register::Quadword;
 /// What a reduction does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reduction {
-    /// With two words.
+    /// Operation on two words.
     pub operation: Operation,
     /// What each word is.
     pub word: Word,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Where a rank is.
+/// Location of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     /// The node, counted through the whole machine.
@@ -21,7 +21,7 @@ pub struct Location {
 pub(super) struct Group {
     context: u8,
     members: Vec<u32>,
-    /// Where all ranks are, by their numbers among all.
+    /// Locations of all ranks, by their numbers among all.
     locations: Rc<[Location]>,
     /// The tree to each root for which there was a collective.
     trees: RefCell<BTreeMap<u32, Rc<[Knot]>>>,
@@ -140,7 +140,7 @@ pub(super) enum Purpose {
 }
 
 impl Wait {
-    /// As a report of a deadlock says it.
+    /// Name in a report of a deadlock.
     pub fn name(self) -> String {
         match self {
             Self::Receiver(rank, what) => format!("rank {rank} to receive ({})", what.name()),
@@ -151,12 +151,12 @@ impl Wait {
 }
 
 impl Envelope {
-    /// As it lies in a descriptor.
+    /// Word in a descriptor.
     pub const fn encode(self) -> u64 {
         (self.context as u64) << 48 | (self.purpose as u64) << 32 | self.tag as u64
     }
 
-    /// As a report of a deadlock says it.
+    /// Name in a report of a deadlock.
     fn name(self) -> String {
         match self.purpose {
             Purpose::Point => format!("tag {}", self.tag),

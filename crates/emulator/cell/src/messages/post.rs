@@ -141,7 +141,7 @@ impl Rank {
         self.spe.spend(self.shared.costs.complete).await;
     }
 
-    /// Its PPE, where that takes part.
+    /// PPE, where that takes part.
     async fn station(&self, operation: &'static str) -> Rc<Station> {
         match self.shared.stations.at(self.port().seat) {
             Some(station) => station,

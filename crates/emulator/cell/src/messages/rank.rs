@@ -17,9 +17,9 @@ use mmgp_spu::local_store::LocalAddress;
 pub struct Rank {
     pub(super) shared: Rc<Shared>,
     pub(super) group: Rc<Group>,
-    /// In the group.
+    /// Number in the group.
     pub(super) rank: u32,
-    /// Among all.
+    /// Number among all.
     pub(super) world: u32,
     pub(super) spe: Spe,
 }
@@ -40,7 +40,7 @@ impl Rank {
         &self.spe
     }
 
-    /// Where it is.
+    /// Location of the rank.
     pub fn location(&self) -> Location {
         self.port().at
     }

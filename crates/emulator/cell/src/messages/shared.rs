@@ -44,7 +44,7 @@ pub(super) struct Shared {
     pub services: Services,
 }
 
-/// Where a rank is to be.
+/// Place that a rank is to have.
 #[derive(Clone, Copy)]
 pub(super) struct RankPlace<'a> {
     pub blade: &'a Blade,
@@ -57,15 +57,15 @@ pub(super) struct Port {
     pub spe: Spe,
     pub at: Location,
     pub seat: Seat,
-    /// Of the programs of its blade.
+    /// Loading of the programs of its blade.
     pub loading: Watch<Loading>,
-    /// Its number among the ranks of its blade.
+    /// Number among the ranks of its blade.
     pub place: u32,
     pub state: RankState,
 }
 
 impl Port {
-    /// Those of all ranks, and the ranks of each blade.
+    /// Ports of all ranks, and the ranks of each blade.
     pub fn of_all(
         places: &[RankPlace<'_>],
         base: LocalAddress,

@@ -35,7 +35,7 @@ const NOTE: u64 = 112;
 const SCRATCH: u64 = 128;
 const SLOTS: u64 = 1152;
 
-/// Where the state of a rank lies.
+/// Place of the state of a rank.
 #[derive(Clone, Copy)]
 pub(super) struct RankState {
     base: LocalAddress,
@@ -44,7 +44,7 @@ pub(super) struct RankState {
 /// What a receive tells the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Descriptor {
-    /// Where the data go.
+    /// Address to which the data go.
     pub target: EffectiveAddress,
     /// The most that may come.
     pub bytes: Bytes,
@@ -52,12 +52,12 @@ pub(super) struct Descriptor {
     pub envelope: u64,
     /// Which receive of its rank it is, from 1: 0 is an empty slot.
     pub receive: u64,
-    /// Where the flag of the receiver is.
+    /// Address of the flag of the receiver.
     pub flag: EffectiveAddress,
 }
 
 impl Descriptor {
-    /// Its size.
+    /// Size.
     pub const BYTES: Bytes = Bytes(64);
 
     pub const fn encode(&self) -> [Quadword; 4] {
@@ -97,9 +97,9 @@ pub(super) struct Post {
     pub number: u64,
     /// The other rank.
     pub peer: u32,
-    /// Its size, or the room for it.
+    /// Size, or the room for it.
     pub bytes: Bytes,
-    /// Where a message that is received goes.
+    /// Address to which a message that is received goes.
     pub target: LocalAddress,
 }
 
@@ -175,7 +175,7 @@ impl RankState {
 pub struct Call {
     /// Who called, by its number among all ranks.
     pub rank: u32,
-    /// As MPI calls it: `MPI_Send`.
+    /// Name in MPI: `MPI_Send`.
     pub name: &'static str,
     /// The other rank, or the root, by its number in the communicator.
     pub peer: Option<u32>,

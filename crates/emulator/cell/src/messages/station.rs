@@ -59,7 +59,7 @@ const MATCH: Work =
 const HAND_OVER: Work =
     Work { loads: 10, stores: 16, integers: 40, branches: 12, floats: 0, divides: 0, code: 4 * 78 };
 
-/// So many turns of a loop that loads and compares.
+/// Work of so many turns of a loop that loads and compares.
 const fn loop_of(turns: u64) -> Work {
     Work {
         loads: turns,
@@ -130,7 +130,7 @@ pub(super) struct Station {
     /// The number of the first SPE of its Cell.
     first: u32,
     memory: Rc<Memory>,
-    /// Where its places begin in main memory.
+    /// Address at which its places begin in main memory.
     area: EffectiveAddress,
     stored: Bytes,
     tasks: Watch<VecDeque<Task>>,
@@ -165,32 +165,32 @@ impl Station {
         self.stored
     }
 
-    /// Where an SPE, by its number on the blade, puts the descriptor of a send.
+    /// Address to which an SPE, by its number on the blade, puts the descriptor of a send.
     pub fn sends(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, 0)
     }
 
-    /// Where it puts that of a receive.
+    /// Address to which an SPE puts the descriptor of a receive.
     pub fn receives(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, LINE)
     }
 
-    /// Where it puts a call.
+    /// Address to which an SPE puts a call.
     pub fn calls(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, 2 * LINE)
     }
 
-    /// Where it says that it has got a message.
+    /// Address at which an SPE says that it has got a message.
     pub fn fetched(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, 3 * LINE)
     }
 
-    /// Where it puts the data of a send.
+    /// Address to which an SPE puts the data of a send.
     pub fn outgoing(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, BUFFERS)
     }
 
-    /// Where the data are brought of a message for which it waits.
+    /// Address to which the data are brought of a message for which an SPE waits.
     fn incoming(&self, spe: u32) -> EffectiveAddress {
         self.place(spe, BUFFERS + BUFFER)
     }
@@ -202,9 +202,9 @@ impl Station {
 
 /// Receives that wait, messages that wait, and what there was no room for.
 struct Books {
-    /// By the rank that receives.
+    /// Posted by the rank that receives.
     posted: BTreeMap<u32, Post>,
-    /// In the order of their arrival.
+    /// Messages in the order of their arrival.
     held: VecDeque<Held>,
     refused: VecDeque<Selected>,
     free: Vec<EffectiveAddress>,
@@ -221,7 +221,7 @@ struct Selected {
 }
 
 impl Selected {
-    /// By a receive of rank `to`.
+    /// Selection by a receive of rank `to`.
     pub const fn by(to: u32, post: &Post) -> Self {
         Self { from: post.peer, to, envelope: post.envelope }
     }
@@ -238,7 +238,7 @@ struct Held {
 /// What there is for a receive.
 enum Found {
     Held(Held),
-    /// It was refused: it has to come again.
+    /// Refused: it has to come again.
     Refused,
     Nothing,
 }

@@ -10,7 +10,7 @@ mod far;
 mod patterns;
 mod random;
 
-/// Where programs have their buffers, and the state.
+/// Addresses of the buffers of programs, and of the state.
 const OWN: LocalAddress = LocalAddress(0x8000);
 const OTHER: LocalAddress = LocalAddress(0x20000);
 const STATE: LocalAddress = LocalAddress(0x38000);

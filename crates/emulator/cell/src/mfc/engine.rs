@@ -120,7 +120,7 @@ impl Controller {
         (from, to)
     }
 
-    /// Where the data of a transfer are, and where they go.
+    /// Addresses of the data of a transfer: where they are, and where they go.
     fn ends(&self, command: &Command) -> (EffectiveAddress, EffectiveAddress) {
         let local = EffectiveAddress::local_store(self.spe, command.local);
         match command.direction {

@@ -51,7 +51,7 @@ struct QueueEntry {
     /// The slots that it waits for.
     after: u32,
     progress: CommandProgress,
-    /// Its place; given back when it ends. The rest then stays until another takes the slot, for
+    /// Place; given back when it ends. The rest then stays until another takes the slot, for
     /// moving it takes longer than all else at the end of a command.
     place: Option<Permit>,
 }
@@ -61,7 +61,7 @@ struct QueueEntry {
 pub(super) struct CommandProgress {
     /// When the command entered the queue.
     pub entered: SimTime,
-    /// For how long the SPU had computed then.
+    /// Time for which the SPU had computed then.
     pub computed: SimSpan,
     /// When it could begin, or a list could go on.
     pub since: SimTime,

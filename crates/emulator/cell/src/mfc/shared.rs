@@ -26,7 +26,7 @@ pub(super) struct Controller {
     pub sim: Sim,
     pub spe: u32,
     pub eib: Rc<Eib>,
-    /// Those of all SPEs: whom signals are sent to.
+    /// Channels of all SPEs, to which signals are sent.
     pub channels: Rc<[Channels]>,
     pub store: Rc<RefCell<LocalStore>>,
     pub detector: Detector,

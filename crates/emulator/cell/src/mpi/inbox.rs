@@ -9,7 +9,7 @@ use mmgp_base::units::Bytes;
 /// Which messages can be meant: those of the program, or those of one collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// With a tag.
+    /// Message with a tag.
     User(u32),
     /// The number of the collective.
     Collective(u64),
@@ -211,7 +211,7 @@ pub enum Reduction {
     Maximum,
 }
 
-/// Where a message goes.
+/// Destination of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     /// The receiver's rank.
@@ -234,7 +234,7 @@ pub struct Pattern {
 pub struct Message {
     /// The sender's rank.
     pub source: u32,
-    /// Its tag.
+    /// Tag.
     pub tag: u32,
     /// What it carries.
     pub data: Data,
@@ -257,7 +257,7 @@ impl Shape {
 const BYTES: &str = "bytes";
 
 impl Data {
-    /// Its size.
+    /// Size.
     pub fn size(&self) -> Bytes {
         match self {
             Self::Bytes(values) => Bytes(values.len() as u64),
@@ -274,7 +274,7 @@ impl Data {
         }
     }
 
-    /// This combined with `other`, value by value; nothing where their shapes differ or an
+    /// Combines it with `other`, value by value; nothing where their shapes differ or an
     /// operation on bytes is asked for, which MPI does not define.
     pub(super) fn combined(&self, other: &Self, reduction: Reduction) -> Option<Self> {
         if self.shape() != other.shape() {

@@ -102,7 +102,7 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Where ranks meet that all wait for each other.
+/// Meeting of ranks that all wait for each other.
 pub struct Meeting {
     /// What each rank contributed to the collective under way.
     pub contributions: Vec<Option<Data>>,
@@ -135,7 +135,7 @@ struct RankPackets {
     own: u32,
     /// Packets of its own that have been given back.
     returned: u32,
-    /// In its queue.
+    /// Packets in its queue.
     queued: u32,
     /// Moved out of its queue and not yet looked at.
     drained: u32,
@@ -144,7 +144,7 @@ struct RankPackets {
 }
 
 impl Packets {
-    /// So many packets in all, at rest.
+    /// Makes so many packets in all, at rest.
     pub fn new(packets: u32, size: u32) -> Self {
         let each = packets / size.max(1);
         let rank = |_| RankPackets { returned: each, ..RankPackets::default() };

@@ -82,7 +82,7 @@ fn zeros(bytes: usize) -> Data {
     Data::Bytes(vec![0; bytes])
 }
 
-/// So many seconds of host code, a whole number of operations of 2 cycles.
+/// Work of so many seconds of host code, a whole number of operations of 2 cycles.
 fn seconds(time: f64) -> Work {
     Work { integers: (time * 1.6e9) as u64, ..Work::default() }
 }

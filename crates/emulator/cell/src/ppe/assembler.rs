@@ -32,13 +32,13 @@ pub struct Assembler {
     address: u64,
 }
 
-/// Where results go that nobody reads.
+/// Register for results that nobody reads.
 const NOWHERE: Place = Place(u8::MAX);
 
 const ALWAYS: Operand = Operand { name: Name::ALWAYS, way: 0 };
 
 impl Assembler {
-    /// With the latencies of that machine.
+    /// Assembles with the latencies of a machine.
     pub fn new(machine: &Machine) -> Self {
         let (ppe, issue) = (&machine.ppe, &machine.ppe_issue);
         Self {

@@ -39,7 +39,7 @@ pub struct Core<'a> {
     width: u32,
     threads: Vec<Stream<'a>>,
     cycle: u64,
-    /// From when on each unit takes an instruction.
+    /// Cycles from which on each unit takes an instruction.
     free: [u64; UNITS],
     /// The thread whose instruction waits at issue.
     holder: Option<usize>,
@@ -169,13 +169,13 @@ impl<'a> Core<'a> {
 
 /// Why a thread issues no more in a cycle.
 enum Stop {
-    /// Its stream has ended.
+    /// Stream has ended.
     Ends,
     /// What it issues next goes with nothing that it has issued now.
     NextCycle,
-    /// It waits before dispatch until then.
+    /// Waits before dispatch until that cycle.
     Blocks(u64),
-    /// It waits at issue until then.
+    /// Waits at issue until that cycle.
     Holds(u64),
 }
 
@@ -193,9 +193,9 @@ struct Stream<'a> {
     next: Option<Step>,
     /// Steps that are done.
     done: u64,
-    /// It dispatches nothing before.
+    /// Cycle before which it dispatches nothing.
     from: u64,
-    /// By name; a name that comes again stands for the latest result.
+    /// Results by name; a name that comes again stands for the latest result.
     results: Vec<Ready>,
 }
 
@@ -221,7 +221,7 @@ impl<'a> Stream<'a> {
         self.results[name.index()] = ready;
     }
 
-    /// Until when an instruction waits for operands that take known time, and for those that missed.
+    /// Cycles until which an instruction waits for operands that take known time, and for those that missed.
     fn waits(&self, instruction: &Instruction) -> [u64; 2] {
         let mut until = [0; 2];
         for operand in &instruction.operands {

@@ -13,14 +13,14 @@
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_machine::Machine;
 
-/// Where a line was found.
+/// Level of the hierarchy at which a line was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// In the first-level cache.
+    /// First-level cache.
     First,
-    /// In the second-level cache.
+    /// Second-level cache.
     Second,
-    /// In no cache.
+    /// Memory, beyond the caches.
     Memory,
 }
 
@@ -166,7 +166,7 @@ impl Cache {
         &mut self.lines[start..start + self.ways]
     }
 
-    /// Where the set of a line begins.
+    /// Index at which the set of a line begins.
     fn start(&self, line: u64) -> usize {
         // Nearly every cache has a power of two of sets, and a division takes long.
         let mask = self.sets - 1;
@@ -189,11 +189,11 @@ pub(super) struct Translations {
     refill: Cycles,
 }
 
-/// Where the page table begins: beyond all data.
+/// Address of the page table: beyond all data.
 const PAGE_TABLE: u64 = 1 << 50;
 
 impl Translations {
-    /// Those of a machine's core, which has none yet.
+    /// Translations of a machine's core, which has none yet.
     pub fn new(machine: &Machine) -> Self {
         let cache = &machine.cache;
         let buffer = |pages: u32, ways| Cache::new(Bytes(u64::from(pages)), Bytes(1), ways);
@@ -223,7 +223,7 @@ impl Translations {
 /// A stretch of a process's data that a function walks through once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins among the process's data.
+    /// Offset among the process's data.
     pub offset: u64,
     /// How long it is.
     pub bytes: Bytes,

@@ -83,9 +83,9 @@ pub struct Scoreboard {
     /// The cycle in which the last instruction issued, and how many did.
     cycle: u64,
     issued: u32,
-    /// From when on each unit takes an instruction.
+    /// Cycles from which on each unit takes an instruction.
     free: [u64; UNITS],
-    /// By name.
+    /// Ready by name.
     ready: Vec<u64>,
     block: Vec<Instruction>,
     /// The name that the block's first result has.
@@ -100,16 +100,16 @@ pub struct Scoreboard {
 /// between turns; here, what it takes to fill and to drain shows once in so many.
 const OVERLAPPED: u32 = 8;
 
-/// In which order the instructions of a basic block stand.
+/// Order in which the instructions of a basic block stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
-    /// As a compiler puts them that schedules nothing: what is stored or decided on is computed one
+    /// The order of a compiler that schedules nothing: what is stored or decided on is computed one
     /// after the other, each operand right before its first use. Sums that stand side by side in
     /// the program come one after the other, as where each is an expression of its own.
     Expressions,
-    /// As they are written.
+    /// The order in which they are written.
     Written,
-    /// As a compiler puts them that schedules lists: always one whose operands are there, and of
+    /// The order of a compiler that schedules lists: always one whose operands are there, and of
     /// those the one on the longest way to the end of the block. It has as many registers as it
     /// likes.
     Scheduled,
@@ -302,16 +302,16 @@ fn schedule(block: &[Instruction], first: usize, width: u32) -> Vec<usize> {
 /// What a thread does next.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
-    /// It issues an instruction.
+    /// Issues an instruction.
     Issue(Instruction),
-    /// It issues one that accesses memory.
+    /// Issues an instruction that accesses memory.
     Access(Instruction, Access),
-    /// It issues nothing for so many cycles after a result is ready.
+    /// Issues nothing for so many cycles after a result is ready.
     Refill(Name, u64),
 }
 
 impl Step {
-    /// Its access to memory, if it has one.
+    /// Access to memory, if it has one.
     pub fn access(&self) -> Option<Access> {
         match self {
             Self::Access(_, access) => Some(*access),

@@ -160,7 +160,7 @@ mod tests {
         Machine::named("qs20").unwrap()
     }
 
-    /// So many turns of so many independent chains of multiply-adds.
+    /// Runs so many turns of so many independent chains of multiply-adds.
     fn chains(count: usize, turns: u32) -> impl Fn(&mut Timed) {
         move |ppe: &mut Timed| {
             let mut chains = vec![ppe.constant(1.0); count];

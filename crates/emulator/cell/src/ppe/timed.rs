@@ -247,11 +247,11 @@ impl Arithmetic for Timed {
 /// What becomes of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Its line is in the first-level cache.
+    /// Line is in the first-level cache.
     Hits,
-    /// It misses, and so many cycles after it would have been there, its datum is there.
+    /// Misses, and so many cycles after it would have been there, its datum is there.
     Misses(u64),
-    /// It would miss and finds the queue full; a place becomes free in that cycle.
+    /// Would miss and finds the queue full; a place becomes free in that cycle.
     Waits(u64),
 }
 

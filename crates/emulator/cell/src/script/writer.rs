@@ -29,7 +29,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// For that SPE, one of those of a task, which share `messages`.
+    /// Writer for an SPE, one of those of a task, which share `messages`.
     pub fn new(spe: &Spe, values: Values, messages: &Rc<Messages>) -> Self {
         Self { spe: spe.clone(), values, messages: Rc::clone(messages), script: RefCell::default() }
     }

@@ -45,7 +45,7 @@ const TICKS_PER_MICROSECOND: u64 = 1_000_000_000;
 /// Thread numbers: viewers sort by them, and want them to differ between processes too.
 const FIRST_RANK: u32 = 10_000;
 const FIRST_SPE: u32 = 100_000;
-/// For each SPE, its SPU and the lanes of its DMA.
+/// Tracks of an SPE: its SPU and the lanes of its DMA.
 const TRACKS_PER_SPE: u32 = 2_000;
 
 impl<W: Write> ChromeTrace<W> {
@@ -62,7 +62,7 @@ impl<W: Write> ChromeTrace<W> {
         Self { limit: Some(Limit { bytes: limit.0, written: 0, reached: None }), ..self }
     }
 
-    /// From when on events have been left out, if any were.
+    /// Instant from which on events have been left out, if any were.
     pub fn ended_early(&self) -> Option<SimTime> {
         self.limit.and_then(|limit| limit.reached)
     }
@@ -90,7 +90,7 @@ impl<W: Write> ChromeTrace<W> {
         }
     }
 
-    /// Where the trace is written to.
+    /// Writer of the trace.
     pub fn out(&mut self) -> &mut W {
         &mut self.out
     }
@@ -270,7 +270,7 @@ impl<S: Sink> Excerpt<S> {
         Self { sink, before, length, window: None }
     }
 
-    /// Where it goes.
+    /// Destination of the events.
     pub fn sink(&mut self) -> &mut S {
         &mut self.sink
     }
@@ -313,7 +313,7 @@ impl<S: Sink> Outline<S> {
         Self { sink }
     }
 
-    /// Where it goes.
+    /// Destination of the events.
     pub fn sink(&mut self) -> &mut S {
         &mut self.sink
     }

@@ -24,7 +24,7 @@ struct Rank {
     /// When it began to wait for its last message, or goes on \[ticks\].
     clock: f64,
     iteration: u32,
-    /// Of the iteration.
+    /// Step of the iteration.
     step: u32,
     operation: Operation,
 }
@@ -59,7 +59,7 @@ pub struct Run<'a> {
     steps: u32,
     passages: Vec<Passage<'a>>,
     ranks: Vec<Rank>,
-    /// By edge: along x and along y of each rank.
+    /// Meetings by edge: along x and along y of each rank.
     meetings: Vec<Meeting>,
     /// Ranks that can go on.
     able: Vec<u32>,
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Where a neighbour is, seen along the sweep.
+/// Side at which a neighbour is, seen along the sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Upstream,

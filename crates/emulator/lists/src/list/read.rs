@@ -25,9 +25,9 @@ struct Node {
 
 /// A form that a file may have.
 trait Form {
-    /// Its nodes, in the order of the file.
+    /// Nodes, in the order of the file.
     fn nodes(&self) -> Result<(Vec<Node>, Vec<Warning>)>;
-    /// Where the field of `nodes()[index]` begins.
+    /// Position at which the field of `nodes()[index]` begins.
     fn place(&self, index: usize, column: usize) -> Result<Position>;
 }
 

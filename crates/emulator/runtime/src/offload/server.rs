@@ -61,7 +61,7 @@ struct Server<P> {
 /// Whom an SPE tells that it is done by a flag in memory, and by what the policy adds.
 enum Tells {
     Host,
-    /// It is told by other means, or its master is.
+    /// Nobody: it is told by other means, or its master is.
     Nobody,
 }
 

@@ -220,7 +220,7 @@ fn the_host_does_what_the_policy_sends_there() {
     assert!(time > 10e-6 && time < 12e-6, "{time:e}");
 }
 
-/// Where five calls of a function run, one after the other, that the host takes so many operations for
+/// Places at which five calls of a function run, one after the other, that the host takes so many operations for
 /// and an SPE 10 us: `S` and `H`.
 fn places(policy: &str, operations: u64) -> String {
     let machine = Machine::named("qs20").unwrap();

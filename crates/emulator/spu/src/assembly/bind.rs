@@ -17,14 +17,14 @@ pub(super) struct Bound {
     places: Vec<Value>,
 }
 
-/// Where an instruction leads.
+/// Target of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Control {
-    /// To the next one.
+    /// The next instruction.
     Next,
     /// A branch, to `target` where that is a place in the listing.
     Branch { when: When, target: Option<Value> },
-    /// It tells of the branch at `branch` that it will go to `target`; a target in a register is
+    /// Hint that the branch at `branch` will go to `target`; a target in a register is
     /// not known.
     Hint { branch: Value, target: Option<Value> },
 }
@@ -36,7 +36,7 @@ pub(super) enum When {
     Always,
     /// Always, and what it leads to comes back.
     Call,
-    /// As a register says, or an event.
+    /// A register or an event decides.
     Conditional,
 }
 
@@ -152,7 +152,7 @@ impl Bound {
         Ok(())
     }
 
-    /// Where an instruction with these operands leads.
+    /// Target of an instruction with these operands.
     pub(super) fn control(&self, entry: &Instruction) -> Control {
         let target = self.places.last().copied();
         match (entry.class, entry.operands) {

@@ -18,7 +18,7 @@ pub(super) enum Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Section(pub(super) usize);
 
-/// Where an expression stands.
+/// Place of an expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) section: Section,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     named: BTreeMap<String, Value>,
-    /// For each number that is used as a label: the statements that it marks, in their order.
+    /// Statements that each number marks that is used as a label, in their order.
     local: BTreeMap<u32, Vec<(usize, Value)>>,
 }
 

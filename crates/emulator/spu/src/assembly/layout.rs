@@ -20,7 +20,7 @@ pub(super) enum Item<'t> {
         /// The byte at which it begins.
         offset: usize,
         mnemonic: &'t str,
-        /// At its operands.
+        /// Cursor at its operands.
         operands: Cursor<'t>,
     },
     /// A word that an alignment fills with `nop` or `lnop`, whichever fits its place.

@@ -11,7 +11,7 @@ pub struct RegisterName(pub u8);
 pub(super) const REGISTERS: usize = 128;
 
 impl RegisterName {
-    /// Where calls leave the address to return to.
+    /// Register in which calls leave the address to return to.
     pub(super) const LINK: Self = Self(0);
     const STACK: Self = Self(1);
 }

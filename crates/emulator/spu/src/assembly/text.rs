@@ -62,7 +62,7 @@ struct Scanner<'t> {
     bytes: &'t [u8],
     at: usize,
     line: u64,
-    /// Where the current statement begins.
+    /// Offset at which the current statement begins.
     start: usize,
     clean: Vec<u8>,
     statements: Vec<Statement>,

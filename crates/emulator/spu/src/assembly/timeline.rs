@@ -94,7 +94,7 @@ impl Listing<'_> {
 struct Loop {
     first: usize,
     count: u64,
-    /// For each state that an iteration began with: which, when, and what was counted until then.
+    /// Iterations by the state that they began with: which, when, and what was counted until then.
     seen: BTreeMap<State, (u64, u64, Totals)>,
     /// Cycles and iterations after which everything repeats itself.
     steady: Option<(u64, u64)>,
@@ -163,7 +163,7 @@ impl Loop {
         (begins, rows)
     }
 
-    /// Where an iteration begins as an earlier one did, all that follows is known: says how many
+    /// Skips iterations: where one begins as an earlier one did, all that follows is known; says how many
     /// iterations need not be gone through, and counts them. The last two always are.
     fn skip(&mut self, iteration: u64, run: &mut Run<'_, '_>) -> u64 {
         let now = run.pipeline.earliest();
@@ -186,7 +186,7 @@ impl Loop {
 /// The time of a listing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// From the issue of the first instruction until another one could issue after the last.
+    /// Time from the issue of the first instruction until another one could issue after the last.
     pub cycles: Cycles,
     /// Instructions that issued, those that fill alignments among them.
     pub instructions: u64,

@@ -20,7 +20,7 @@ pub enum Stall {
     IssueBlock,
     /// The branch before it was taken without a hint, or hinted and not taken.
     BranchPenalty,
-    /// Its line of instructions, which loads and stores kept from being fetched.
+    /// The line of instructions, which loads and stores kept from being fetched.
     Fetch,
     /// A register that it reads.
     Operand,
@@ -45,7 +45,7 @@ impl Stall {
         Self::LocalStorePort,
     ];
 
-    /// Its name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::IssueBlock => "issue block",
@@ -120,7 +120,7 @@ impl Sub for Stalls {
 impl Mul<u64> for Stalls {
     type Output = Self;
 
-    /// So many executions of the same.
+    /// Counts of so many executions of the same.
     fn mul(self, executions: u64) -> Self {
         Self(self.0.map(|cycles| executions * cycles))
     }
@@ -130,7 +130,7 @@ impl Mul<u64> for Stalls {
 /// instruction takes the next cycle, as it would on a machine with one pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Single {
-    /// It is the first of its doubleword.
+    /// First of its doubleword.
     EvenWord,
     /// The two of its doubleword are not an even-pipe and then an odd-pipe instruction.
     Pipes,
@@ -141,7 +141,7 @@ pub enum Single {
 }
 
 impl Single {
-    /// Its name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::EvenWord => "even word",
@@ -199,9 +199,9 @@ impl Port {
 /// Cycles in which the SPU uses the port of its local store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
-    /// For loads, stores and `hbrp`.
+    /// Cycles for loads, stores and `hbrp`.
     pub accesses: u64,
-    /// For lines of instructions, the first one included.
+    /// Cycles for lines of instructions, the first one included.
     pub fetches: u64,
 }
 
@@ -229,7 +229,7 @@ impl AddAssign for PortUse {
 impl Mul<u64> for PortUse {
     type Output = Self;
 
-    /// So many executions of the same.
+    /// Counts of so many executions of the same.
     fn mul(self, executions: u64) -> Self {
         Self { accesses: executions * self.accesses, fetches: executions * self.fetches }
     }

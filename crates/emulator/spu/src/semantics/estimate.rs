@@ -54,7 +54,7 @@ enum Function {
 }
 
 impl Function {
-    /// Its value at m, between 1 and 2.
+    /// Value at m, between 1 and 2.
     const fn of(self, m: f64) -> f64 {
         match self {
             Self::Reciprocal => 2.0 / m,
@@ -96,7 +96,8 @@ const fn line(index: u32, function: Function) -> u32 {
     (base as u32) << STEP_BITS | step
 }
 
-/// Of a zero the largest number that an estimate can say, with the zero's sign; of a number whose
+/// Estimates the reciprocal: of a zero the largest number that an estimate can say, with the zero's
+/// sign; of a number whose
 /// reciprocal is too small for a single, zero.
 #[inline(always)]
 pub(super) const fn reciprocal(x: u32) -> u32 {
@@ -111,7 +112,7 @@ pub(super) const fn reciprocal(x: u32) -> u32 {
 /// Exponent 255 and the largest base.
 const LARGEST: u32 = 0x7FFF_FFFF << STEP_BITS & 0x7FFF_FFFF;
 
-/// Of a zero the largest number that an estimate can say.
+/// Estimates the reciprocal of the square root: of a zero the largest number that an estimate can say.
 #[inline(always)]
 pub(super) const fn reciprocal_square_root(x: u32) -> u32 {
     let exponent = x >> 23 & 0xFF;

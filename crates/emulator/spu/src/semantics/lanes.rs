@@ -135,7 +135,7 @@ pub(super) fn shift_right(x: u32, count: u32) -> u32 {
     x.checked_shr(count & 63).unwrap_or(0)
 }
 
-/// From 32 on only the sign is left, as with 31.
+/// Shifts right, algebraically: from 32 on only the sign is left, as with 31.
 #[inline(always)]
 pub(super) fn shift_right_algebraic(x: u32, count: u32) -> u32 {
     ((x as i32) >> (count & 63).min(31)) as u32

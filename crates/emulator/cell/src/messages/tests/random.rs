@@ -23,7 +23,7 @@ enum Step {
     Barrier,
     /// All numbers of ranks are added up.
     AllReduce,
-    /// Of the number, by the root, and a barrier: who may leave a broadcast is not laid down.
+    /// Broadcast of the number by the root, and a barrier: who may leave a broadcast is not laid down.
     Broadcast {
         root: u32,
         number: u64,
@@ -160,7 +160,7 @@ fn draw(random: &mut Xoshiro256PlusPlus, ranks: u32) -> Vec<Vec<Step>> {
     program
 }
 
-/// Where the ranks are: on one Cell, on both of a blade, on blades of several nodes.
+/// Seats of the ranks: on one Cell, on both of a blade, on blades of several nodes.
 fn seats(random: &mut Xoshiro256PlusPlus, ranks: u32) -> Vec<(usize, u32)> {
     let (blades, spes) = [(1, 8), (1, 16), (2, 16), (4, 16)][random.random_range(0..4)];
     let mut seats: Vec<(usize, u32)> = Vec::new();

@@ -13,7 +13,7 @@ pub(super) struct Run<'l, 't> {
     pub(super) instructions: &'l [Listed],
     timing: &'t Timing,
     pub(super) pipeline: Pipeline<'t>,
-    /// From when on each register can be read, and which instruction computes it.
+    /// Cycles from which on each register can be read, and which instruction computes it.
     ready: [(u64, usize); REGISTERS],
     hint: Option<Hint>,
     /// The place behind the last instruction, unless it branched.
@@ -160,7 +160,7 @@ struct Hint {
 pub(super) enum Way {
     Taken,
     FallsThrough,
-    /// To where nothing is known of what it costs.
+    /// A place of which nothing is known of what it costs.
     Elsewhere,
 }
 

@@ -39,7 +39,7 @@ impl Exact {
         }
     }
 
-    /// With bit 100 as the highest.
+    /// Normalises it to bit 100 as the highest.
     fn normalized(self) -> Self {
         let shift = 100 - self.significand.ilog2();
         let exponent = self.exponent - shift as i32;
