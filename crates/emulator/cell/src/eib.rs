@@ -182,9 +182,8 @@ impl Eib {
             if let BusUnit::Memory { cell } = unit {
                 let now = self.sim.now();
                 let begins = asked.unwrap_or(now).min(now);
-                let mut banks = self.banks[cell as usize].borrow_mut();
-                let free = banks.occupy(far.0 / LINE, lines, begins);
-                drop(banks);
+                let banks = &self.banks[cell as usize];
+                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, begins);
                 if free > now {
                     self.sim.sleep_until(free).await;
                 }

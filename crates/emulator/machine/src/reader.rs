@@ -200,7 +200,7 @@ impl<'d> Layers<'_, 'd> {
             return Err(self.own.error("layout", found, format!("at most {MOST_UNITS}")));
         }
         let rings = machine.eib.rings;
-        if rings < 2 || rings % 2 != 0 || rings > MOST_RINGS {
+        if rings < 2 || !rings.is_multiple_of(2) || rings > MOST_RINGS {
             let expected = format!("an even number from 2 to {MOST_RINGS}");
             return Err(self.value("eib.rings")?.error("value", rings.to_string(), expected));
         }
