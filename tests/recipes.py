@@ -30,24 +30,27 @@ def tracked():
     """The files of the repository: those that git knows, and new ones that it does not ignore."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return sorted(name for name in set(listed.split("\0")) if name and (ROOT / name).is_file())
+    return sorted(name for name in set(listed.split("\0")) if name and os.path.lexists(ROOT / name))
 
 
 def copy(names):
     """Brings the copy up to date; files that have not changed keep their times, so that nothing is compiled again."""
     known = set(names)
     for path in sorted(COPY.rglob("*")) if COPY.exists() else []:
-        if not path.is_dir() and str(path.relative_to(COPY)) not in known:
+        if (path.is_symlink() or not path.is_dir()) and str(path.relative_to(COPY)) not in known:
             path.unlink()
     for name in names:
         source, place = ROOT / name, COPY / name
-        if not place.exists() or place.read_bytes() != source.read_bytes():
-            place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            place.unlink(missing_ok=True)
+            place.symlink_to(os.readlink(source))
+        elif not place.exists() or place.read_bytes() != source.read_bytes():
             shutil.copyfile(source, place)
 
 
 def state():
-    files = (path for path in COPY.rglob("*") if path.is_file())
+    files = (path for path in COPY.rglob("*") if path.is_file() and not path.is_symlink())
     return {str(path.relative_to(COPY)): hashlib.sha256(path.read_bytes()).digest() for path in files}
 
 
