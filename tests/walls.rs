@@ -498,7 +498,7 @@ fn the_numerical_libraries_live_where_numbers_are_estimated() {
         &["nalgebra", "argmin", "argmin_math"],
         |file| {
             ["belief", "fit", "statistics"].contains(&file.module())
-                || file.is(&["apps/phylogeny/substitution/eigen.rs"])
+                || file.is(&["apps/phylogeny/substitution.rs"])
                 || file.is(&["model/decide/contest.rs", "model/decide/next.rs"])
                 || file.is(&["model/complexity/growth.rs", "model/guided/learnt.rs"])
         },

@@ -48,7 +48,7 @@ struct Arguments {
 
 const HELP: &str = "\
 Examples:
-  mmgp emulate raxml simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy
+  mmgp emulate raxml simulate-alignment --taxa 24 --sites 1000 --out a.phy
   mmgp emulate raxml simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
 
 fn run(arguments: &Arguments) -> Result<Answer> {
