@@ -61,7 +61,7 @@ pub struct Study {
     pub figures: Vec<Picture>,
     /// How the parameters are drawn for probabilities and regrets.
     pub sampling: Sampling,
-    /// Where it comes from.
+    /// The origin of the study.
     pub provenance: Provenance,
     /// What is best; `None`: the least time, or the largest rate.
     pub objective: Option<Objective>,
@@ -159,7 +159,7 @@ fn posterior(study: &Study) -> Result<Posterior> {
 /// The page of a study: the content of an HTML file, the same bytes for the same study.
 ///
 /// # Errors
-/// Those of [`rank`] and [`candidates`]: no draws, or no feasible configuration.
+/// The errors of [`rank`] and [`candidates`]: no draws, or no feasible configuration.
 pub fn page(study: &Study) -> Result<String> {
     let mut sorted = study.clone();
     sorted.validation.sort_by_key(|row| (row.m, row.p));

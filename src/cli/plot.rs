@@ -239,7 +239,7 @@ struct Material {
     validation: Vec<Validation>,
     predictions: Vec<Prediction>,
     parameters: Option<Parameters>,
-    /// Where times are of timed runs, not of a validation.
+    /// The plot of timed runs, not of a validation.
     timed: Option<Timed>,
     splits: Vec<Split>,
     trace: Trace,

@@ -153,7 +153,7 @@ fn missing_rows(study: &Study) -> Option<Warning> {
     })
 }
 
-/// With the files that were read, and what was doubted of them, which is told as well.
+/// Adds the files that were read, and tells what was doubted of them.
 fn with_sources(mut study: Study, reader: Reader) -> Study {
     warn(&reader.warnings);
     study.provenance.warnings.extend(reader.warnings.iter().map(ToString::to_string));

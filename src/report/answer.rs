@@ -7,7 +7,7 @@ use crate::models::observations::Observation;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
 
-/// So many configurations that cannot be told from the best are named; of more, their number.
+/// The most configurations that are named where they cannot be told from the best; of more, their number is.
 const MOST_NAMED: usize = 8;
 
 pub(super) fn html(study: &Study, known: &Known) -> String {

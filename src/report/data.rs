@@ -172,15 +172,15 @@ impl TermRow {
 struct Columns {
     m: Vec<u32>,
     p: Vec<u32>,
-    /// Of equation 11.
+    /// Times by equation 11.
     time_s: Vec<f64>,
-    /// Given the runs, where there are any: the times that are ranked.
+    /// Times given the runs, where there are any, which are ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     believed_s: Option<Vec<f64>>,
-    /// The same one standard deviation on: what is ranked by.
+    /// These times and one standard deviation, by which they are ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranked_by_s: Option<Vec<f64>>,
-    /// Of what is ranked.
+    /// The lower end of the interval of each time that is ranked.
     low_s: Vec<f64>,
     high_s: Vec<f64>,
     probability_best: Vec<Option<f64>>,
@@ -240,7 +240,7 @@ impl Columns {
     }
 }
 
-/// Of these columns, those of predictions.
+/// The columns of predictions among these.
 #[derive(Serialize)]
 struct Believed {
     m: Vec<u32>,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::plot::{Kind, Measured, Picture, Predicted, Series, Standing, Times, answering};
 use crate::units::Seconds;
 
-/// Of more APUs there is no picture of where the time goes: it would be of all configurations.
+/// The most APUs of a picture of where the time goes: it is of all configurations.
 const MOST_APUS: u32 = 4096;
 
 /// Pictures of predicted and measured times, as HTML.

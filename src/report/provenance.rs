@@ -1,4 +1,4 @@
-//! Where a study comes from, so that somebody can do it again.
+//! The origin of a study, so that it can be done again.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -42,7 +42,7 @@ impl Provenance {
 /// A machine, as its file calls it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineName {
-    /// Its short name: `qs20`.
+    /// The short name: `qs20`.
     pub name: String,
     /// What it is.
     pub description: String,
@@ -51,9 +51,9 @@ pub struct MachineName {
 /// A file by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
-    /// Its name, without the folders above it.
+    /// The name of the file, without the folders above it.
     pub file: String,
-    /// Its length \[byte\].
+    /// The length of the file \[byte\].
     pub bytes: usize,
     /// SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,

@@ -16,14 +16,14 @@ pub struct Place<'a> {
     pub workers: u32,
     /// Independent tasks.
     pub tasks: u32,
-    /// At least one, the fastest first; of the same time, in the order of the rows.
+    /// The runs, at least one, the fastest first; of the same time, in the order of the rows.
     pub runs: Vec<&'a Scheduled>,
 }
 
 /// More schedulers that are the fastest together are counted instead of named.
 const MOST_NAMED: usize = 3;
 
-/// Where the fastest changes more often than this, places are counted.
+/// The most changes of the fastest that are told place by place; more are counted.
 const MOST_STRETCHES: usize = 6;
 
 /// All places, by workers and tasks.
@@ -74,7 +74,7 @@ impl Place<'_> {
         if ratio >= 2.0 { format!("{ratio:.1} times") } else { percent(100.0 * (ratio - 1.0)) }
     }
 
-    /// In words that follow "with".
+    /// The place in words that follow "with".
     fn words(&self) -> String {
         let count =
             |count: u32, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
@@ -173,7 +173,7 @@ fn varying(places: &[Place<'_>]) -> Option<(&'static str, Count)> {
     }
 }
 
-/// Where schedulers are furthest apart.
+/// The place where schedulers are furthest apart.
 fn widest(places: &[Place<'_>]) -> Option<String> {
     let slowest = |place: &Place<'_>| place.slower().last().map_or(1.0, |it| it.1);
     let widest = places.iter().max_by(|one, other| slowest(one).total_cmp(&slowest(other)))?;
@@ -187,7 +187,7 @@ fn widest(places: &[Place<'_>]) -> Option<String> {
     Some(format!("They are furthest apart with {}: {name} {far} {fastest}.", widest.words()))
 }
 
-/// Where the time of the fastest and of the slowest went, and what the fastest pays.
+/// The ways in which the fastest and the slowest spend their time, and what the fastest pays.
 fn cause(place: &Place<'_>) -> String {
     let (first, last) = (place.runs[0], place.runs[place.runs.len() - 1]);
     let idle = |row: &Scheduled| row.apu_idle_per_offload_us;

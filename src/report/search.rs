@@ -25,7 +25,7 @@ pub struct Search {
 /// An attempt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// Its place in the order.
+    /// The place of the attempt in the order.
     pub order: u64,
     /// Processes.
     pub m: u32,
@@ -37,7 +37,7 @@ pub struct Row {
     pub status: String,
     /// The number that counts, of what was measured.
     pub number: Option<f64>,
-    /// From its start to its end \[s\].
+    /// The time from its start to its end \[s\].
     pub wall_s: Option<f64>,
     /// CPU time \[s\].
     pub cpu_s: Option<f64>,

@@ -152,7 +152,7 @@ fn joined(frame: &str, parts: &[(&str, String)]) -> String {
     page + rest
 }
 
-/// As a policy names what it allows.
+/// The hash of a text, as a content security policy names what it allows.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }

@@ -21,11 +21,11 @@ pub struct Timed {
     posterior: Posterior,
 }
 
-/// Of more configurations none is left out to see what the others say of it: each is a fit.
+/// The most configurations of which each is left out to see what the others say of it: each is a fit.
 const MOST_LEFT_OUT: usize = 60;
 
 impl Timed {
-    /// Of parameters, the runs that they were fitted with, and further ones; `None` where there are
+    /// The runs that parameters were fitted with, and further ones; `None` where there are
     /// no runs.
     pub fn new(
         parameters: Parameters,

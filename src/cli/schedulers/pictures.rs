@@ -28,7 +28,7 @@ fn file(name: &str, format: Format) -> String {
 /// Draws all pictures into the folder; those that a page shows, with what stands under them.
 ///
 /// # Errors
-/// Those of drawing and writing.
+/// The errors of drawing and writing.
 pub fn write(
     folder: &Path,
     of: &str,
