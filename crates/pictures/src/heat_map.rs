@@ -295,7 +295,16 @@ impl<'a> Map<'a> {
         self.dots(scene);
         self.marks(scene);
         let drawn = |cell: &Cell| {
-            let bounds = self.bounds((self.across.tile(cell.p), self.up.tile(cell.m)));
+            let at = (self.across.tile(cell.p), self.up.tile(cell.m));
+            let tile = self.tiles.binary_search_by_key(&at, |tile| tile.at);
+            let bounds = match tile.map(|index| &self.tiles[index]) {
+                Ok(tile) if tile.count == 1 => tile.bounds,
+                // Of several in a tile each is nearest to its own place.
+                _ => {
+                    let [x, y] = self.at((cell.m, cell.p));
+                    Bounds::new(x, y, x, y)
+                }
+            };
             (bounds, format!("({}, {})", cell.m, cell.p))
         };
         scene.spots.extend(self.content.cells.iter().map(drawn));

@@ -62,11 +62,8 @@ const whatIfPlot = (() => {
         const best = `${objective.isMost ? "Largest" : "Least"} ${objective.name}`;
         const title = `${best} for each m, over its p`;
         const description = `${best} over p for each number of host threads, as given and with the changed terms.`;
-        const picture = svg("svg", {
-            viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-            role: "img",
-            "aria-label": `${title}. ${description}`,
-        });
+        const head = svg("title", {}, `${title}. ${description}`);
+        const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, head);
         const label = `${title}. Arrow keys step through its points, Enter selects.`;
         const stage = element(
             "div",
@@ -82,7 +79,7 @@ const whatIfPlot = (() => {
         );
         parent.append(figure);
         const chart = charts.attach(figure);
-        return { redraw: () => draw(chart) };
+        return { redraw: () => draw(chart, head) };
     }
 
     function legend(entries) {
@@ -97,7 +94,7 @@ const whatIfPlot = (() => {
         return element("ul", { class: "legend" }, entries.map(item));
     }
 
-    function draw(chart) {
+    function draw(chart, head) {
         const shown = curves();
         const all = shown.flatMap(({ of }) => of);
         const products = all.map(({ product }) => product).filter((it) => it > 0);
@@ -130,6 +127,7 @@ const whatIfPlot = (() => {
             ),
         );
         chart.picture.replaceChildren(
+            head,
             svg("path", { class: "grid", d: grid }),
             svg("path", { class: "axes", d: `M${left},${top}V${bottom}H${right}` }),
             labels,
