@@ -27,7 +27,6 @@ mod rings;
 mod route;
 #[cfg(test)]
 mod tests;
-mod window;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,8 +37,7 @@ use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
 use rings::{Passage, Rings};
-use route::Buses;
-use window::{Pace, Window};
+use route::{Buses, Pace, Window};
 
 /// What an MFC moves at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

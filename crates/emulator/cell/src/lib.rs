@@ -49,7 +49,6 @@ pub mod mfc;
 pub mod mpi;
 pub mod nodes;
 pub mod ppe;
-mod problem_state;
 pub mod record;
 pub mod script;
 pub mod spe;

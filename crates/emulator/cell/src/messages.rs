@@ -80,7 +80,6 @@ mod collective;
 mod group;
 mod post;
 mod rank;
-mod shared;
 mod state;
 mod station;
 #[cfg(test)]
@@ -92,13 +91,11 @@ use std::rc::Rc;
 
 pub use collective::{Operation, Reduction, Word};
 pub use group::Location;
-pub use rank::Rank;
-pub use shared::{MOST_WORDS, Request, Service};
+pub use rank::{MOST_WORDS, Rank, Request, Service};
 pub use state::{CODE, COLLECTIVES, Call, Observer};
 
 use group::Group;
-use shared::Services;
-use shared::{Port, RankPlace, Shared, out_of_range};
+use rank::{Port, RankPlace, Services, Shared, out_of_range};
 use state::RankState;
 use station::Stations;
 use station::desk::Desk;

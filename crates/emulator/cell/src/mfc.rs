@@ -29,7 +29,6 @@
 mod atomic;
 mod engine;
 mod queue;
-mod rules;
 mod shared;
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,6 @@ mod policy;
 mod process;
 mod ready;
 mod sled;
-mod slots;
 mod stealing;
 mod unbalancing;
 
@@ -68,8 +67,7 @@ pub use stealing::WorkStealing;
 
 use course::Courses;
 use leasing::{AllSpes, Leasing, Mgps, Oracle, Static};
-use process::Shared;
-use slots::Slots;
+use process::{Shared, Slots};
 use unbalancing::Unbalancing;
 
 /// All policies, the first of which is used where none is named. A further one is a file of this crate, a line

@@ -205,7 +205,7 @@ pub struct Departure {
 pub enum Continuation {
     /// Whoever sees the data that all processes share.
     Anybody,
-    /// Its process alone, on whose own data it depends.
+    /// Process alone, on whose own data it depends.
     ItsProcess,
 }
 

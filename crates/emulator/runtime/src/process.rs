@@ -1,17 +1,19 @@
 //! A process of the host that asks for tasks.
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::course::Courses;
+use crate::call::{Call, Signalling, Teams};
+use crate::course::{Course, Courses};
 use crate::leases::{BusyMap, Lease};
 use crate::policy::{Continuation, Decision, Departure, Pending, Policy, Request, Steps};
-use crate::slots::Slots;
 use crate::unbalancing::Unbalancing;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
-use mmgp_cell::{EffectiveAddress, Fault, HostProcess};
+use mmgp_cell::{Blade, EffectiveAddress, Fault, HostProcess, Spe};
+use mmgp_sim::{Sim, Watch};
 
 /// What the run-time system does when a task arrives: a call of it, the test whether the task is
 /// large enough, the lock of the arena that all processes share, a look at the state of each of a
@@ -212,5 +214,84 @@ impl Drop for Process {
         let Shared { policy, busy, .. } = &*self.shared;
         policy.leaves(self.host.rank);
         busy.returned().update(|returned| *returned += 1);
+    }
+}
+
+/// The structures in the local stores through which host and SPEs talk.
+pub(crate) struct Slots {
+    /// Slots by number of the SPE.
+    pub slots: Vec<Slot>,
+    pub signalling: Cell<Signalling>,
+    pub teams: Cell<Teams>,
+}
+
+/// What an SPE is told of a call.
+#[derive(Clone)]
+pub(crate) struct Told {
+    /// Whose call it is.
+    pub process: u32,
+    pub call: Call,
+    pub course: Course,
+}
+
+pub(crate) struct Slot {
+    pub spe: Spe,
+    /// How many calls there were, and the last of them.
+    pub start: Watch<(u64, Option<Told>)>,
+    /// How many have been served.
+    pub stopped: Watch<u64>,
+}
+
+impl Slots {
+    pub fn new(blade: &Blade) -> Self {
+        let slots =
+            (0..blade.machine.layout.spes()).map(|spe| Slot::new(&blade.sim, blade.spe(spe)));
+        Self {
+            slots: slots.collect(),
+            signalling: Cell::new(Signalling::Memory),
+            teams: Cell::default(),
+        }
+    }
+
+    /// The SPE with that number.
+    pub fn spe(&self, spe: u32) -> &Spe {
+        &self.slots[spe as usize].spe
+    }
+
+    /// How many of so many SPEs the host talks with.
+    pub fn told_by_host(&self, shares: usize) -> usize {
+        match self.teams.get() {
+            Teams::ByHost => shares,
+            Teams::ByMaster => 1,
+        }
+    }
+
+    /// Slots of the SPEs of a lease, each with what stands beside it.
+    pub fn of<'a, T>(
+        &'a self,
+        lease: &Lease,
+        beside: impl IntoIterator<Item = T>,
+    ) -> impl Iterator<Item = (&'a Slot, T)> {
+        lease.spes().iter().map(|&spe| &self.slots[spe as usize]).zip(beside)
+    }
+}
+
+impl Slot {
+    pub fn new(sim: &Sim, spe: &Spe) -> Self {
+        let number = spe.index;
+        Self {
+            spe: spe.clone(),
+            start: Watch::new(sim, &format!("the start flag of SPE {number}"), (0, None)),
+            stopped: Watch::new(sim, &format!("the stop flag of SPE {number}"), 0),
+        }
+    }
+
+    /// Tells the SPE of a call; the number of its calls so far.
+    pub fn tell(&self, told: Told) -> u64 {
+        self.start.update(|(count, start)| {
+            *count += 1;
+            *start = Some(told);
+            *count
+        })
     }
 }

@@ -49,7 +49,6 @@ pub mod assembly;
 mod block;
 mod channel;
 mod compiled;
-mod compiler;
 mod forward;
 pub mod instruction;
 pub mod layout;
@@ -71,7 +70,6 @@ mod watched;
 
 pub use channel::{Channel, ChannelRead, Channels};
 pub use compiled::{Compiled, execute, execute_watched};
-pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, LocalStoreFull};
 pub use observed::{ObservedSpu, execute_on_path};
@@ -80,6 +78,7 @@ pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, 
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, BranchCounts, Executed, Profile};
 pub use register::Quadword;
+pub use schedule::{Compiler, Hints, Order, Pairing};
 pub use timed::{Stopwatch, TimedSpu, time};
 pub use unfused::Unfused;
 pub use watched::{Accesses, LastRuns, Watch, quadwords};

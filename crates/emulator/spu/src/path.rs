@@ -1,17 +1,17 @@
 //! The path of a run: the outcomes of its branches. For kernels whose branches depend on data, it
 //! is the rest of what their time depends on beside their shape.
 
-use crate::compiler::Compiler;
 use crate::local_store::{LocalAddress, LocalStore};
 use crate::plain::BranchObserver;
 use crate::register::Quadword;
+use crate::schedule::Compiler;
 
 /// What the branches of a kernel depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Branches {
-    /// Its shape alone, such as the counter of a loop: so does its time.
+    /// Shape alone, such as the counter of a loop: so does its time.
     OnShape,
-    /// Its data, too: its time depends on the [`Path`] that it takes.
+    /// Data, too: its time depends on the [`Path`] that it takes.
     OnData,
 }
 

@@ -7,7 +7,6 @@
 //! before makes a different entry.
 
 use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Tag, Value};
-use super::compiler::Compiler;
 use super::instruction::{Class, Destination};
 use super::pipeline::{Stall, Timing};
 use super::profile::{BlockProfile, Live, Profile, max_live};
@@ -15,6 +14,7 @@ use super::replay::{Ending, Wait};
 use super::schedule::emit;
 use super::step::{Run, Step};
 use crate::block::HintBuffer;
+use crate::schedule::Compiler;
 use crate::step::Known;
 use mmgp_base::units::Cycles;
 use std::collections::BTreeSet;
@@ -380,11 +380,11 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compiler::{Hints, Order, Pairing};
     use super::super::pipeline::tests::{CELL_BE, profile};
     use super::super::pipeline::{Pipeline, Ready};
     use super::super::{BranchName, LocalAddress, LocalStore, Quadword, Spu, Stopwatch, TimedSpu};
     use super::*;
+    use crate::schedule::{Hints, Order, Pairing};
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;

@@ -4,7 +4,6 @@ mod instructions;
 
 use super::block::{FREE, Kind, NOTHING, References, Tag};
 use super::channel::Channels;
-use super::compiler::Compiler;
 use super::instruction::{Class, Destination};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
@@ -14,6 +13,7 @@ use super::register::Quadword;
 use super::replay::Ending;
 use super::semantics::preferred_slot;
 use super::{BranchName, Kernel};
+use crate::schedule::Compiler;
 use mmgp_base::units::Cycles;
 
 /// The last instructions that touched each quadword of local store.

@@ -144,7 +144,7 @@ fn the_flux_is_as_symmetric_as_the_problem() {
     }
 }
 
-/// Without end and the same everywhere, the flux along every direction is Q / (sigma_t - sigma_s0
+/// Checks that without end, and the same everywhere, the flux along every direction is Q / (sigma_t - sigma_s0
 /// w), w the sum of all weights.
 #[test]
 fn a_medium_without_end_stays_as_it_is() {

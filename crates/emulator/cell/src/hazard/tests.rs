@@ -1,16 +1,15 @@
 //! Planted hazards are found and named with both sides; right programs are left alone.
 
-mod edges;
 mod random;
-mod unwritten;
 
 use std::future::Future;
 
-use super::*;
 use crate::channel::Signal;
-use crate::mfc::{Command, Direction, LockLine, Order, SendSignal};
+use crate::context::SpeImage;
+use crate::hazard::*;
+use crate::mfc::{AtomicStatus, Command, Direction, LockLine, Order, SendSignal};
 use crate::{Blade, HostProcess, KernelTiming, Spe};
-use mmgp_base::units::Cycles;
+use mmgp_base::units::{Cycles, Seconds, SimSpan};
 use mmgp_machine::{Layout, Machine};
 use mmgp_spu::{Kernel, Quadword, Shape, Spu};
 
@@ -250,4 +249,279 @@ fn a_barrier_between_two_free_commands_orders_them() {
         nothing,
     );
     assert_eq!(report, "");
+}
+
+#[test]
+fn a_mailbox_written_before_the_put_was_waited_for() {
+    let report = report(
+        |spe, at| async move {
+            spe.mfc.enqueue(put(at, 0)).await?;
+            spe.outbound_mailbox().write(1).await;
+            spe.mfc.wait_for(0).await;
+            Ok(())
+        },
+        nothing,
+        |host, [spe, _], at| async move {
+            host.resume().await;
+            host.poll_mailbox(&spe).await;
+            host.read_mailbox(spe.outbound_mailbox()).await;
+            host.reads(at.offset(64), Bytes(16));
+            host.release();
+            Ok(())
+        },
+    );
+    check(&report, "effective address 0x40 to 0x4f", ["the host, at ", "reads it"], PUT);
+}
+
+/// SPE 0 puts to SPE 1 and signals with that order; what is reported.
+fn signalled(order: Order, tag: u8) -> String {
+    of_spes(
+        move |spe, _| async move {
+            spe.mfc.enqueue(put(EffectiveAddress::local_store(1, DATA), 0)).await?;
+            let (local, register) = (LocalAddress(0xC), Signal::One.address(1));
+            spe.mfc.send_signal(SendSignal { local, register, tag, order }).await?;
+            spe.mfc.wait_for_all(1 | 1 << tag).await;
+            Ok(())
+        },
+        |spe, _| async move {
+            spe.signal(Signal::One).read().await;
+            spe.read(DATA, Bytes(16)).map(|_| ())
+        },
+    )
+}
+
+#[test]
+fn a_signal_sent_before_the_put_is_complete() {
+    for (order, tag) in [(Order::Free, 0), (Order::Fence, 1)] {
+        let later = ["SPE 1, the program, at ", "reads it"];
+        let earlier = ["SPE 0, Put of 128 bytes, local store 0x01000", "writes it"];
+        let place = "local store 0x1000 to 0x100f of SPE 1";
+        check(&signalled(order, tag), place, later, earlier);
+    }
+    assert_eq!(signalled(Order::Fence, 0), "");
+    assert_eq!(signalled(Order::Barrier, 0), "");
+}
+
+/// Two SPEs put under a lock, waiting for the put before they give the lock back or afterwards.
+fn locked(waits: bool) -> String {
+    let life = move |spe: Spe, at: EffectiveAddress| async move {
+        let line = LockLine { local: LINE, effective: at.offset(512) };
+        loop {
+            spe.mfc.getllar(line).await?;
+            if spe.read(LINE, Bytes(16))?[0].preferred() == 0 {
+                spe.write(LINE, &[Quadword::splat(1)])?;
+                if spe.mfc.putllc(line).await? == AtomicStatus::Stored {
+                    break;
+                }
+            }
+        }
+        spe.mfc.enqueue(put(at, 0)).await?;
+        if waits {
+            spe.mfc.wait_for(0).await;
+        }
+        spe.write(LINE, &[Quadword::ZERO])?;
+        spe.mfc.putlluc(line).await?;
+        spe.mfc.wait_for(0).await;
+        Ok(())
+    };
+    of_spes(life, life)
+}
+
+#[test]
+fn a_lock_released_before_the_put_inside_is_complete() {
+    let side = |spe| [spe, "writes it"];
+    let report = locked(false);
+    check(
+        &report,
+        "effective address 0x0 to 0x7f",
+        side("SPE 0, Put of 128 bytes"),
+        side("SPE 1, Put of 128 bytes"),
+    );
+    assert_eq!(locked(true), "");
+}
+
+#[test]
+fn a_message_buffer_reused_before_its_reader_is_done() {
+    let run = |acknowledged: bool| {
+        of_spes(
+            move |spe, _| async move {
+                let flag = EffectiveAddress::local_store(1, FLAG);
+                for round in 0..2 {
+                    if round > 0 && acknowledged {
+                        spe.signal(Signal::Two).read().await;
+                    }
+                    spe.mfc.enqueue(put(EffectiveAddress::local_store(1, DATA), 0)).await?;
+                    spe.write(FLAG, &[Quadword([7 + round, 0])])?;
+                    let word = Command::new(Direction::Put, FLAG, flag, Bytes(16), 0);
+                    spe.mfc.enqueue(word.ordered(Order::Fence)).await?;
+                    spe.mfc.wait_for(0).await;
+                }
+                Ok(())
+            },
+            move |spe, _| async move {
+                for round in 0..2 {
+                    // What was there before is more than any round.
+                    spe.spin(FLAG, |store| (7 + round..9).contains(&store.load(FLAG).0[0])).await;
+                    spe.compute(&Copy(DATA, LINE)).await;
+                    let (local, register) = (LocalAddress(0x10C), Signal::Two.address(0));
+                    let (tag, order) = (1, Order::Free);
+                    if acknowledged {
+                        spe.mfc.send_signal(SendSignal { local, register, tag, order }).await?;
+                    }
+                }
+                spe.mfc.wait_for(1).await;
+                Ok(())
+            },
+        )
+    };
+    let (kernel, command) =
+        (["SPE 1, kernel copy, at ", "reads it"], ["SPE 0, Put of 128 bytes", "writes it"]);
+    check(&run(false), "local store 0x1000 to 0x100f of SPE 1", kernel, command);
+    assert_eq!(run(true), "");
+}
+
+const UNWRITTEN: LocalAddress = LocalAddress(0x8000);
+
+/// What is reported of SPE 0.
+fn of_one<A>(life: impl FnOnce(Spe, EffectiveAddress) -> A) -> String
+where
+    A: Future<Output = Result<()>> + 'static,
+{
+    of_spes(life, nothing)
+}
+
+/// A quadword of that place in the local store of SPE 1.
+fn there(at: LocalAddress) -> EffectiveAddress {
+    EffectiveAddress::local_store(1, at)
+}
+
+#[track_caller]
+fn check_found(report: &str, place: &str, who: &str) {
+    let begin = format!("hazard at local store {place}: {who}");
+    let end = "us, reads it; but nobody has written it before";
+    assert!(report.starts_with(&begin) && report.ends_with(end), "{report}");
+}
+
+#[test]
+fn by_a_kernel() {
+    let report = of_one(|spe, _| async move {
+        spe.compute(&Copy(UNWRITTEN, DATA)).await;
+        Ok(())
+    });
+    check_found(&report, "0x8000 to 0x800f of SPE 0", "SPE 0, kernel copy, at 0.0000 ");
+}
+
+#[test]
+fn by_a_program_outside_its_kernels() {
+    let report = of_one(|spe, _| async move {
+        spe.write(UNWRITTEN, &[Quadword::ZERO])?;
+        spe.read(UNWRITTEN, Bytes(32)).map(|_| ())
+    });
+    check_found(&report, "0x8010 to 0x801f of SPE 0", "SPE 0, the program, at 0.0000 ");
+}
+
+#[test]
+fn by_a_put() {
+    let report = of_one(|spe, at| async move {
+        spe.write(UNWRITTEN, &[Quadword::ZERO; 2])?;
+        spe.mfc.enqueue(Command::new(Direction::Put, UNWRITTEN, at, Bytes(128), 3)).await?;
+        spe.mfc.wait_for(3).await;
+        Ok(())
+    });
+    let who =
+        "SPE 0, Put of 128 bytes, local store 0x08000, effective address 0x0, tag 3, given at";
+    check_found(&report, "0x8020 to 0x802f of SPE 0", who);
+}
+
+#[test]
+fn by_a_get_of_another_spe() {
+    let report = of_one(|spe, _| async move {
+        spe.mfc.enqueue(get(there(UNWRITTEN), 3)).await?;
+        spe.mfc.wait_for(3).await;
+        Ok(())
+    });
+    check_found(&report, "0x8000 to 0x800f of SPE 1", "SPE 0, Get of 128 bytes");
+}
+
+#[test]
+fn by_the_host() {
+    let report = report(nothing, nothing, |host, _, _| async move {
+        host.resume().await;
+        host.reads(there(UNWRITTEN), Bytes(4));
+        host.release();
+        Ok(())
+    });
+    check_found(&report, "0x8000 to 0x800f of SPE 1", "the host, at");
+}
+
+#[test]
+fn what_a_kernel_or_a_get_or_the_program_has_written_is_written_zero_or_not() {
+    let right = of_one(|spe, at| async move {
+        spe.mfc.enqueue(get(at, 0)).await?;
+        spe.mfc.wait_for(0).await;
+        spe.compute(&Copy(DATA, UNWRITTEN)).await;
+        spe.compute(&Copy(UNWRITTEN, DATA)).await;
+        spe.write(UNWRITTEN.offset(Bytes(16)), &[Quadword::ZERO])?;
+        spe.read(UNWRITTEN, Bytes(32))?;
+        spe.mfc.enqueue(Command::new(Direction::Put, UNWRITTEN, at, Bytes(32), 0)).await?;
+        spe.mfc.wait_for(0).await;
+        Ok(())
+    });
+    assert_eq!(right, "");
+}
+
+/// A kernel that sets the first word of a quadword to zero, as a compiler stores a word.
+struct StoreWord(LocalAddress);
+
+impl Kernel for StoreWord {
+    type Output = ();
+    fn shape(&self) -> Shape {
+        Shape::new("store a word", 0)
+    }
+    #[inline(always)]
+    fn run<S: Spu>(&self, spu: &mut S) {
+        let (word, at) = (spu.il(0), spu.ila(self.0.0));
+        let place = spu.cwd(at, 0);
+        let rest = spu.lqa(self.0);
+        let whole = spu.shufb(word, rest, place);
+        spu.stqa(whole, self.0);
+    }
+}
+
+#[test]
+fn a_store_of_a_word_reads_nothing_though_it_loads_the_quadword() {
+    let right = of_one(|spe, _| async move {
+        spe.compute(&StoreWord(UNWRITTEN)).await;
+        spe.compute(&Copy(UNWRITTEN, DATA)).await;
+        Ok(())
+    });
+    assert_eq!(right, "");
+}
+
+#[test]
+fn what_the_loader_fills_with_zeros_is_written_and_nothing_beside_it() {
+    let read = |at: LocalAddress| {
+        let blade = blade();
+        let image = SpeImage {
+            name: "toy",
+            code: Bytes(0x4000),
+            data: Vec::new(),
+            buffers: Bytes(0x10000),
+            zeros: vec![(UNWRITTEN, Bytes(32))],
+            stack: Bytes(0),
+        };
+        blade.create_contexts(&image).unwrap();
+        let spe = blade.spe(2).clone();
+        spe.store.borrow_mut().store(UNWRITTEN, Quadword::splat(7));
+        start(&blade, async move {
+            spe.sim.sleep(SimSpan::from_seconds(Seconds(1.0))).await;
+            spe.read(at, Bytes(16)).map(|found| assert_eq!(found, [Quadword::ZERO]))
+        });
+        blade.run().map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(read(UNWRITTEN), "");
+    assert_eq!(read(UNWRITTEN.offset(Bytes(16))), "");
+    let who = "SPE 2, the program, at 1000000.0000 ";
+    check_found(&read(UNWRITTEN.offset(Bytes(32))), "0x8020 to 0x802f of SPE 2", who);
+    check_found(&read(LocalAddress(0x7FF0)), "0x7ff0 to 0x7fff of SPE 2", who);
 }

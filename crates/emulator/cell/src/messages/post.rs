@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use crate::memory::EffectiveAddress;
 use crate::messages::group::{Envelope, Wait};
-use crate::messages::rank::Rank;
-use crate::messages::shared::MOST_WORDS;
+use crate::messages::rank::{MOST_WORDS, Rank};
 use crate::messages::state::{Descriptor, Post};
 use crate::messages::station::{Station, Task};
 use crate::mfc::{Command, Direction, Order};

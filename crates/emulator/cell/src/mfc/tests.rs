@@ -2,19 +2,18 @@
 
 mod atomics;
 mod hazards;
-mod lists;
-mod order;
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
-use approx::assert_relative_eq;
-
-use super::super::memory::{EffectiveAddress, Memory};
-use super::super::{Blade, KernelTiming, Spe};
-use super::*;
 use crate::channel::{Signal, SignalMode};
+use crate::event::Events;
+use crate::memory::{EffectiveAddress, Memory};
+use crate::mfc::*;
+use crate::{Blade, KernelTiming, Spe};
+use AfterElement::{Continue, StallAndNotify};
+use approx::assert_relative_eq;
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_machine::Machine;
 use mmgp_spu::local_store::LocalAddress;
@@ -334,4 +333,316 @@ fn many_readers_share_the_memory_at_its_published_rate() {
     let rate = 16384.0 * f64::from(readers) * f64::from(rounds) / time;
     // cellmark: six SPEs.
     assert_relative_eq!(rate, 22.83e9, max_relative = 0.02);
+}
+
+/// What ends up in memory where a program puts 16 KB out of a buffer and, without waiting, gets new
+/// data into the end of that buffer, while another put is still moving.
+fn what_is_put(
+    enqueue: impl AsyncFnOnce(&Spe, Command, Command) -> Result<()> + 'static,
+) -> Quadword {
+    let blade = blade();
+    // The program has a hazard where nothing orders the two.
+    blade.set_hazards(Hazards::Ignored);
+    let memory = Rc::clone(&blade.memory);
+    let (out, fresh) = (memory.allocate(0, Bytes(32768)), memory.allocate(0, Bytes(16)));
+    memory.write(fresh, [Quadword::splat(2)]);
+    spawn(&blade, 0, |spe| async move {
+        spe.write(LocalAddress(16368), &[Quadword::splat(OLD)])?;
+        let (first, second) = (put(0, out, 16384).tagged(1), get(16368, fresh, 16).tagged(1));
+        spe.mfc.enqueue(put(0x8000, out.offset(16384), 16384).tagged(3)).await?;
+        enqueue(&spe, first, second).await?;
+        spe.mfc.wait_for_all(0b110).await;
+        assert_eq!(spe.read(LocalAddress(16368), Bytes(16))?, [Quadword::splat(2)]);
+        Ok(())
+    });
+    blade.run().unwrap();
+    memory.read(out.offset(16368))
+}
+
+/// Asserts that the old data are put, or that the get overtakes the put.
+#[track_caller]
+fn check(
+    name: &str,
+    in_order: u32,
+    enqueue: impl AsyncFnOnce(&Spe, Command, Command) -> Result<()> + 'static,
+) {
+    assert_eq!(what_is_put(enqueue), Quadword::splat(in_order), "{name}");
+}
+
+const OLD: u32 = 1;
+const OVERTAKEN: u32 = 2;
+
+async fn both(spe: &Spe, first: Command, second: Command) -> Result<()> {
+    spe.mfc.enqueue(first).await?;
+    spe.mfc.enqueue(second).await
+}
+
+#[test]
+fn a_get_overtakes_a_put_of_its_tag_group_unless_a_fence_or_a_barrier_is_between() {
+    check("get", OVERTAKEN, async |spe, put, get| both(spe, put, get).await);
+    check("getf", OLD, async |spe, put, get| both(spe, put, get.ordered(Order::Fence)).await);
+    check("getb", OLD, async |spe, put, get| both(spe, put, get.ordered(Order::Barrier)).await);
+    check("putb", OLD, async |spe, put, get| both(spe, put.ordered(Order::Barrier), get).await);
+    // A fence orders a command after earlier ones only.
+    check("putf", OVERTAKEN, async |spe, put, get| both(spe, put.ordered(Order::Fence), get).await);
+}
+
+#[test]
+fn fences_and_barriers_hold_within_a_tag_group_and_the_barrier_command_across() {
+    let fenced = |get: Command| get.ordered(Order::Fence).tagged(2);
+    check("another group", OVERTAKEN, async move |spe, put, get| both(spe, put, fenced(get)).await);
+    check("barrier", OLD, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.barrier(0).await?;
+        spe.mfc.enqueue(get.tagged(2)).await
+    });
+    check("mfcsync", OLD, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.mfcsync(1).await?;
+        spe.mfc.enqueue(get).await
+    });
+    check("mfcsync, another group", OVERTAKEN, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.mfcsync(1).await?;
+        spe.mfc.enqueue(get.tagged(2)).await
+    });
+}
+
+#[test]
+fn a_command_that_waits_for_a_fence_is_overtaken_by_other_groups() {
+    let program = |spe: Spe, _, from: EffectiveAddress| async move {
+        let mfc = &spe.mfc;
+        spe.zero(LocalAddress(0), Bytes(16384));
+        mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
+        mfc.enqueue(get(0, from, 16).tagged(1).ordered(Order::Fence)).await?;
+        mfc.enqueue(get(32768, from.offset(32768), 16).tagged(2)).await?;
+        assert_eq!(mfc.wait_for_any(0b110).await, 0b100);
+        mfc.wait_for(1).await;
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+#[test]
+fn commands_that_waited_begin_in_the_order_of_the_queue() {
+    let blade = blade();
+    // Several puts to one address without order among them: whoever comes last is found there.
+    blade.set_hazards(Hazards::Ignored);
+    let memory = Rc::clone(&blade.memory);
+    let at = memory.allocate(0, Bytes(65536));
+    spawn(&blade, 0, |spe| async move {
+        for value in 1..4 {
+            spe.write(LocalAddress(16 * value), &[Quadword::splat(value)])?;
+        }
+        let mfc = &spe.mfc;
+        let value = |value: u32| put(16 * value, at, 16).tagged(1);
+        // The first two places are free again when the last two commands enter, so the later
+        // commands have the lower places. All wait for one barrier, and then nothing.
+        mfc.enqueue(get(1024, at, 16).tagged(3)).await?;
+        mfc.enqueue(get(2048, at, 16).tagged(3)).await?;
+        let barrier = put(16384, at.offset(16384), 16384).tagged(1).ordered(Order::Barrier);
+        mfc.enqueue(barrier).await?;
+        mfc.enqueue(value(1)).await?;
+        mfc.wait_for(3).await;
+        mfc.enqueue(value(2)).await?;
+        mfc.enqueue(value(3)).await?;
+        mfc.wait_for(1).await;
+        Ok(())
+    });
+    blade.run().unwrap();
+    assert_eq!(memory.read(at), Quadword::splat(3));
+}
+
+#[test]
+fn every_tag_group_and_the_free_places_raise_events() {
+    use crate::event::Events;
+    let program = |spe: Spe, _, from| async move {
+        spe.events().enable(Events::TAG_STATUS | Events::QUEUE_AVAILABLE).await;
+        for number in 0..16 {
+            spe.mfc.enqueue(get(16 * number, from, 16).tagged(number as u8)).await?;
+        }
+        assert_eq!(spe.events().wait().await, Events::TAG_STATUS | Events::QUEUE_AVAILABLE);
+        spe.mfc.wait_for_all(0xFFFF).await;
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+const LIST: LocalAddress = LocalAddress(0x30008);
+
+/// A list of so many bytes from each of some offsets to `from`, into local store 0x1000.
+fn list(spe: &Spe, from: EffectiveAddress, elements: &[(u64, u64, AfterElement)]) -> ListCommand {
+    let elements: Vec<ListElement> = elements
+        .iter()
+        .map(|&(offset, bytes, after)| ListElement::new(from.offset(offset), Bytes(bytes), after))
+        .collect();
+    write_list(&mut spe.store.borrow_mut(), LIST, &elements);
+    ListCommand {
+        direction: Direction::Get,
+        local: LocalAddress(0x1000),
+        list: LIST,
+        elements: elements.len() as u32,
+        high: from,
+        tag: 7,
+        order: Order::Free,
+    }
+}
+
+#[test]
+fn a_list_gathers_what_lies_scattered_and_scatters_it_again() {
+    let program = |spe: Spe, memory: Rc<Memory>, from: EffectiveAddress| async move {
+        memory.write(from, (0..64).map(Quadword::splat));
+        let elements = [(16 * 40, 16, Continue), (16 * 3, 32, Continue), (16 * 9 + 4, 4, Continue)];
+        let gather = list(&spe, from, &elements);
+        spe.mfc.enqueue_list(gather).await?;
+        spe.mfc.wait_for(7).await;
+        let found = spe.read(LocalAddress(0x1000), Bytes(64))?;
+        let last = Quadword::from_words([0, 9, 0, 0]);
+        assert_eq!(found, [Quadword::splat(40), Quadword::splat(3), Quadword::splat(4), last]);
+        let scatter =
+            ListCommand { direction: Direction::Put, ..list(&spe, from.offset(1024), &elements) };
+        spe.mfc.enqueue_list(scatter).await?;
+        spe.mfc.wait_for(7).await;
+        assert_eq!(memory.read(from.offset(1024 + 16 * 40)), Quadword::splat(40));
+        assert_eq!(memory.read(from.offset(1024 + 16 * 9)), last);
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+/// Time of a list of so many quadwords, each from a line of its own, that the SPE waits for \[s\].
+fn time_of(elements: u64) -> f64 {
+    let program = |spe: Spe, _, from| async move {
+        let elements: Vec<_> = (0..elements).map(|n| (128 * n, 16, Continue)).collect();
+        spe.mfc.enqueue_list(list(&spe, from, &elements)).await?;
+        spe.mfc.wait_for(7).await;
+        Ok(())
+    };
+    run(0, program).unwrap()
+}
+
+#[test]
+fn a_list_of_one_costs_its_fetch_more_than_a_transfer() {
+    // 10 cycles at 3.2 GHz.
+    assert_relative_eq!(time_of(1) - blocking(0, 16), 3.125e-9, max_relative = 1e-6);
+}
+
+#[test]
+fn short_elements_move_at_less_than_the_rate_of_whole_lines() {
+    // Each takes a whole line of the bus: 8 times the time of 16 bytes within a line.
+    let each = (time_of(257) - time_of(1)) / 256.0;
+    let streamed = 16.0 * (blocking(0, 16384) - blocking(0, 8192)) / 8192.0;
+    assert!((7.0..9.0).contains(&(each / streamed)), "{each} against {streamed}");
+    assert!(each >= 3.12499e-9, "{each} is less than the fetch of an element, 10 cycles");
+}
+
+/// Time of an element of a long list whose elements are these lines over and over \[s\].
+fn time_of_each(lines: &'static [u64]) -> f64 {
+    let time = |elements: usize| {
+        let program = move |spe: Spe, _, from| async move {
+            let lines = lines.iter().cycle().take(elements);
+            let elements: Vec<_> = lines.map(|line| (128 * line, 16, Continue)).collect();
+            spe.mfc.enqueue_list(list(&spe, from, &elements)).await?;
+            spe.mfc.wait_for(7).await;
+            Ok(())
+        };
+        run(0, program).unwrap()
+    };
+    (time(1032) - time(520)) / 512.0
+}
+
+#[test]
+fn elements_wait_for_their_banks_together_and_each_bank_does_one_at_a_time() {
+    // All in one of the 16 banks: a cycle of 50 ns each.
+    assert_relative_eq!(time_of_each(&[0, 16]), 50e-9, max_relative = 1e-3);
+    // In two of them: their cycles overlap, though four are in one before the next four ask the other.
+    assert_relative_eq!(time_of_each(&[0, 8]), 25e-9, max_relative = 1e-3);
+    assert_relative_eq!(time_of_each(&[0, 16, 32, 48, 8, 24, 40, 56]), 25e-9, max_relative = 1e-3);
+}
+
+#[test]
+fn a_list_stalls_until_it_is_acknowledged_and_goes_on_as_it_is_then() {
+    let program = |spe: Spe, memory: Rc<Memory>, from: EffectiveAddress| async move {
+        memory.write(from, (0..64).map(Quadword::splat));
+        spe.events().enable(Events::LIST_STALL).await;
+        let elements = [(16, 16, Continue), (32, 16, StallAndNotify), (48, 16, Continue)];
+        spe.mfc.enqueue_list(list(&spe, from, &elements)).await?;
+        assert_eq!(spe.events().wait().await, Events::LIST_STALL);
+        assert_eq!(spe.mfc.stalled_lists().await, 1 << 7);
+        // Another command of its lane goes on meanwhile.
+        spe.mfc.enqueue(get(0x4000, from, 16)).await?;
+        spe.mfc.wait_for(0).await;
+        assert_eq!(spe.mfc.status(1 << 7).await, 0);
+        assert_eq!(spe.store.borrow().load(LocalAddress(0x1010)), Quadword::splat(2));
+        list(&spe, from, &[(0, 16, Continue), (0, 16, Continue), (16 * 60, 16, Continue)]);
+        spe.mfc.acknowledge_stall(6).await;
+        spe.spend(mmgp_base::units::Cycles(10_000)).await;
+        assert_eq!(spe.mfc.status(1 << 7).await, 0, "it is stalled in another tag group");
+        spe.mfc.acknowledge_stall(7).await;
+        let acknowledged = spe.sim.now().seconds();
+        spe.mfc.wait_for(7).await;
+        // The element that is left is fetched and moved from then on, as if it were the only one; that
+        // would have taken 10 cycles at 3.2 GHz to be given.
+        let taken = spe.sim.now().seconds() - acknowledged;
+        assert_relative_eq!(taken.0, time_of(1) - 3.125e-9, max_relative = 1e-6);
+        let found = spe.read(LocalAddress(0x1000), Bytes(48))?;
+        assert_eq!(found, [1, 2, 60].map(Quadword::splat));
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+/// The error of a list of two elements that is right but for one thing.
+#[track_caller]
+fn check_list_rule(
+    change: fn(&mut ListCommand),
+    elements: [(u64, u64); 2],
+    start: &str,
+    rule: &str,
+) {
+    let program = |spe: Spe, _, from| async move {
+        let mut command = list(&spe, from, &elements.map(|(at, bytes)| (at, bytes, Continue)));
+        change(&mut command);
+        spe.mfc.enqueue_list(command).await?;
+        spe.mfc.wait_for(7).await;
+        Ok(())
+    };
+    let text = run(2, program).map_or_else(|error| error.to_string(), |_| "accepted".into());
+    assert!(text.starts_with(start) && text.ends_with(rule), "{text}");
+}
+
+#[test]
+fn each_rule_of_a_list_is_asked_for() {
+    let check = |change: fn(&mut ListCommand), rule: &str| {
+        check_list_rule(change, [(0, 16), (64, 16)], "SPE 2: Getl of ", rule);
+    };
+    check(|c| c.elements = 0, "a list has 1 to 2048 elements");
+    check(|c| c.elements = 2049, "a list has 1 to 2048 elements");
+    check(|c| c.list = LocalAddress(0x3000C), "a list begins at a multiple of 8");
+    let within = "a list and its data stay within the local store";
+    check(|c| c.list = LocalAddress(0x3FFF8), within);
+    check(|c| c.local = LocalAddress(0x40000), within);
+    check(|c| c.tag = 32, "a tag is below 32");
+}
+
+#[test]
+fn each_element_keeps_to_the_rules_of_a_transfer() {
+    let check = |element: (u64, u64), rule: &str| {
+        check_list_rule(|_| (), [(0, 16), element], "SPE 2: Get of ", rule);
+    };
+    check((64, 24), "a transfer is 1, 2, 4, 8 or a multiple of 16 bytes");
+    check((64, 16400), "a transfer is at most 16384 bytes");
+    check((72, 16), "both addresses are multiples of 16");
+    check(
+        (66, 4),
+        "a small transfer is naturally aligned, at the same offset in a quadword on both sides",
+    );
+    check((65536, 16), "the effective address is mapped");
+    check((0xFFFF_FFF0, 32), "a list element does not cross a multiple of 4 GB");
+    check_list_rule(
+        |c| c.local = LocalAddress(0x3FFF0),
+        [(0, 16), (64, 16)],
+        "SPE 2: Get of ",
+        "a transfer stays within the local store",
+    );
 }

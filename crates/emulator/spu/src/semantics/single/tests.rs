@@ -19,7 +19,7 @@ struct Exact {
 }
 
 impl Exact {
-    /// By the definition of the format: (-1)^S * 1.F * 2^(E - 127), and 0 where E is 0.
+    /// Value by the definition of the format: (-1)^S * 1.F * 2^(E - 127), and 0 where E is 0.
     fn of(x: u32) -> Self {
         let (exponent, fraction) = ((x >> 23 & 0xFF) as i32, u128::from(x & 0x7F_FFFF));
         let significand = if exponent == 0 { 0 } else { 0x80_0000 + fraction };
