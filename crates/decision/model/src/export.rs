@@ -35,7 +35,7 @@ use mmgp_base::error::{Error, Result, of_name};
 pub enum Target {
     /// See [`json`].
     Json,
-    /// See [`csv`].
+    /// See [`csv()`].
     Csv,
     /// See [`c_header`].
     CHeader,
@@ -55,8 +55,11 @@ pub enum Target {
     LogGopSim,
 }
 
+/// Writes parameters in a format.
+type Writer = fn(&Parameters) -> String;
+
 /// The name by which each target is asked for, and what writes it.
-const TARGETS: [(Target, &str, fn(&Parameters) -> String); 10] = [
+const TARGETS: [(Target, &str, Writer); 10] = [
     (Target::Json, "json", json),
     (Target::Csv, "csv", csv),
     (Target::CHeader, "c-header", c_header),
@@ -97,7 +100,7 @@ impl FromStr for Target {
 
     /// Finds the target of that [name](Self::name).
     fn from_str(name: &str) -> Result<Self> {
-        of_name("export target", &Self::ALL, Self::name, name)
+        of_name("export target", Self::ALL, Self::name, name)
     }
 }
 

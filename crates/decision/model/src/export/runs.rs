@@ -75,7 +75,7 @@ impl FromStr for RunsTarget {
 
     /// Finds the target of that [name](Self::name).
     fn from_str(name: &str) -> Result<Self> {
-        of_name("export target for runs", &Self::ALL, Self::name, name)
+        of_name("export target for runs", Self::ALL, Self::name, name)
     }
 }
 
@@ -100,7 +100,7 @@ fn refused(found: String, expected: &str) -> Error {
     Error::out_of_range("runs", found, expected)
 }
 
-/// One JSON object: `parameters`, and under `measurements`, region `run` and metric `time` the
+/// Writes one JSON object: `parameters`, and under `measurements`, region `run` and metric `time` the
 /// `values` at each `point`.
 ///
 /// # Errors

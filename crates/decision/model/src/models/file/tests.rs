@@ -175,7 +175,7 @@ fn a_term_over_m_is_checked() {
     check(
         "[1.0, 1.28]",
         "[1.0, -1.28]",
-        "p.toml:13:37: found the number -1.28 for \"terms.alpha.value\", expected 0 or more",
+        "p.toml:13:31: found the number -1.28 for \"terms.alpha.value\", expected 0 or more",
     );
     check(
         "o_col_s = 0.0",
