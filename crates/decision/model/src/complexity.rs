@@ -255,7 +255,7 @@ const OF_OTHERS: [(i32, bool); 4] = [(0, false), (-1, false), (1, false), (-2, f
 const MOST_FACTORS: usize = 3;
 
 impl GrowthForm {
-    /// All forms over sizes of these names, of which `p` counts processors and the first other is
+    /// Forms over sizes of these names, of which `p` counts processors and the first other is
     /// that of the input; the simple ones first.
     pub fn all<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Self> {
         let mut forms = vec![Self(Vec::new())];

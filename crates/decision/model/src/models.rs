@@ -51,7 +51,7 @@ pub use time_model::TimeModel;
 use refined::Refined;
 use time_model::{EQUATION_11, REFINED};
 
-/// All models that parameters make, which `predict --model` can name. A further one is a file of this module, a
+/// Models that parameters make, which `predict --model` can name. A further one is a file of this module, a
 /// line `mod` and a line here.
 const MODELS: &[ModelEntry] = &[
     ModelEntry { name: EQUATION_11, of: |parameters| Some(Box::new(parameters.clone())) },
@@ -60,7 +60,7 @@ const MODELS: &[ModelEntry] = &[
 
 /// A model that parameters make.
 struct ModelEntry {
-    /// Its name.
+    /// Name of the model.
     name: &'static str,
     /// Function that makes it; `None` where the parameters lack terms that it needs.
     of: fn(&Parameters) -> Option<Box<dyn TimeModel>>,

@@ -17,7 +17,7 @@ use crate::models::time_model::TimeModel;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-/// All (m, p) with `m <= m_max`, `p <= p_max` and `m * p <= apus`.
+/// Grid of the (m, p) with `m <= m_max`, `p <= p_max` and `m * p <= apus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// The most host threads.

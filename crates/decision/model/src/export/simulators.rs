@@ -59,7 +59,7 @@ fn attribute(text: &str) -> String {
     quoted.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// One whole off-load at p = 1 has this size, so that sizes, which are whole numbers, can say 1/p.
+/// Size of a whole off-load at p = 1, large so that sizes, which are whole numbers, can say 1/p.
 const WHOLE: u32 = 1_000_000;
 
 /// StarPU trusts a regression over at least so many timings.

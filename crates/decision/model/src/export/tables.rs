@@ -7,7 +7,7 @@ use crate::models::terms::{Term, TermValue};
 const COLUMNS: [&str; 8] =
     ["term", "phase", "m", "value", "unit", "std_error", "source", "combined_with"];
 
-/// One row for each value, below the header
+/// Writes a row for each value, below the header
 /// `term,phase,m,value,unit,std_error,source,combined_with`.
 ///
 /// `phase` is empty for a term of the whole program, `m` for a value that is not one of a table
@@ -44,7 +44,7 @@ fn row(phase: &str, term: Term, m: Option<u32>, estimate: &Estimate) -> [String;
     ]
 }
 
-/// One JSON object in the layout of schema 1, or of schema 2 where there are refined terms or runs,
+/// Writes one JSON object in the layout of schema 1, or of schema 2 where there are refined terms or runs,
 /// indented by two spaces.
 ///
 /// ```json

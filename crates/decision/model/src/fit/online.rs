@@ -253,7 +253,7 @@ impl Online {
     }
 
     /// What the runs say by themselves, before the model is asked.
-    fn judged(&self, seen: &SeenRuns) -> Judged {
+    fn judged(&self, seen: &SeenRuns) -> RunMedians {
         let all = &seen.configurations;
         let centres: Vec<f64> = all.iter().map(|each| each.centre()).collect();
         let of_many = all.iter().zip(&centres).filter(|(each, _)| each.count >= ENOUGH);
@@ -266,11 +266,16 @@ impl Online {
         let many = |(each, &centre): (&totals::TimedConfiguration, &f64)| {
             (each.count >= ENOUGH).then(|| each.summary(centre, deviation))
         };
-        Judged { summaries: all.iter().zip(&centres).map(many).collect(), centres, before }
+        RunMedians { summaries: all.iter().zip(&centres).map(many).collect(), centres, before }
     }
 
     /// What counts of each configuration with these expected times.
-    fn summaries(&self, seen: &SeenRuns, judged: &Judged, expected: &[f64]) -> Vec<TimeSummary> {
+    fn summaries(
+        &self,
+        seen: &SeenRuns,
+        judged: &RunMedians,
+        expected: &[f64],
+    ) -> Vec<TimeSummary> {
         let least = |centre: f64| 1e-6 * centre.exp();
         let off = judged.centres.iter().zip(expected);
         let mut off: Vec<(f64, f64)> = off
@@ -328,8 +333,8 @@ const STANDS_STILL: f64 = 1e-12;
 /// Most rounds; further ones change nothing that could be seen.
 const MOST_ROUNDS: u32 = 60;
 
-/// What runs say by themselves.
-struct Judged {
+/// Medians of configurations: what runs say by themselves.
+struct RunMedians {
     /// Summaries of configurations with enough runs.
     summaries: Vec<Option<TimeSummary>>,
     /// Logarithms of the medians.

@@ -33,7 +33,7 @@ const QUANTUM: u32 = 8;
 /// State of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Not entered, or left.
+    /// Absent: it has not entered, or has left.
     Away,
     /// Running on the host.
     Host,

@@ -116,7 +116,7 @@ impl SoftwareThreads {
     }
 
     /// The time of ranking all sublists, and how it is made up \[s\].
-    fn ranking(&self, p: u32) -> Ranking {
+    fn ranking(&self, p: u32) -> StepTime {
         let SublistChoice { sublists, .. } = self.choice;
         let (s, active) = (f64::from(sublists), p.min(sublists));
         let threads = sublists.div_ceil(active);
@@ -147,20 +147,20 @@ impl SoftwareThreads {
             memory += nodes * (shared - node).max(0.0);
             before = load;
         }
-        Ranking { compute: compute + f64::from(threads) * self.terms.thread_s.value, memory }
+        StepTime { compute: compute + f64::from(threads) * self.terms.thread_s.value, memory }
     }
 
     fn all_parts(&self, p: u32) -> [f64; 5] {
         let ThreadTerms { start_s, sublist_s, stream_s, .. } = &self.terms;
-        let Ranking { compute, memory } = self.ranking(p);
+        let StepTime { compute, memory } = self.ranking(p);
         let streams = self.nodes * stream_s.at(p).value;
         let sublists = f64::from(self.choice.sublists) * sublist_s.value;
         [compute, memory, streams, sublists, start_s.value]
     }
 }
 
-/// Step 2 \[s\].
-struct Ranking {
+/// Time of step 2, the ranking \[s\].
+struct StepTime {
     /// Time of the accelerator that takes longest, were memory as fast as one likes.
     compute: f64,
     /// What is waited for memory beyond that.

@@ -2,7 +2,7 @@
 //!
 //! Whatever ranks, explains or proposes a measurement ([`decide`](crate::decide)) asks a
 //! [`TimeModel`] and knows no other. Equation 11 is one, as [`Parameters`] implements it; so are the
-//! refined model ([`Refined`]) and equation 11 on several nodes
+//! refined model ([`Refined`](super::refined::Refined)) and equation 11 on several nodes
 //! ([`OnNodes`](super::levels::OnNodes)). A further model writes five methods: `examples/toy_model.rs` of the
 //! repository is a whole one.
 //!

@@ -435,7 +435,7 @@ fn only_configurations_with_a_median_of_their_own_say_how_far_runs_scatter() {
 fn a_single_run_is_judged_by_what_the_parameters_say_of_their_own_error() {
     let online = Online::new(&parameters(Decomposition::Data), BEFOREHAND, 16).unwrap();
     let seen = seen(&[(1, 2.0)]);
-    let judged = Judged { summaries: vec![None], centres: vec![2.0], before: 3.0 };
+    let judged = RunMedians { summaries: vec![None], centres: vec![2.0], before: 3.0 };
     // Three to one by weight, a deviation of 3 in the logarithm. An expected time below nothing counts
     // as a millionth of what was measured: ln(10^6)/9 = 1.535 times what is usual.
     let found = online.summaries(&seen, &judged, &[-1.0]);
