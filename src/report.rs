@@ -98,7 +98,7 @@ impl Study {
 }
 
 /// What follows from a study.
-struct Known {
+struct Evaluation {
     ranking: Ranking,
     models: Vec<ModelSummary>,
     /// What to measure next.
@@ -111,7 +111,7 @@ struct Known {
     warnings: Vec<String>,
 }
 
-impl Known {
+impl Evaluation {
     fn new(study: &Study) -> Result<Self> {
         let posterior = posterior(study)?;
         let apus = study.parameters.apus;
@@ -164,7 +164,7 @@ pub fn page(study: &Study) -> Result<String> {
     let mut sorted = study.clone();
     sorted.validation.sort_by_key(|row| (row.m, row.p));
     sorted.splits.sort_by_key(|row| (row.m, row.p));
-    let known = Known::new(&sorted)?;
+    let known = Evaluation::new(&sorted)?;
     let objective = &known.ranking.choice.objective;
     if !objective.is_time() || objective.tolerance().is_some() {
         return plain::page(&sorted, &known);

@@ -1,6 +1,6 @@
 //! The answer in words, as HTML that needs no script.
 
-use super::{Known, Study};
+use super::{Evaluation, Study};
 use crate::Mapping;
 use crate::answer::escaped;
 use crate::models::observations::Observation;
@@ -10,7 +10,7 @@ use crate::validate::ModelSummary;
 /// The most configurations that are named where they cannot be told from the best; of more, their number is.
 const MOST_NAMED: usize = 8;
 
-pub(super) fn html(study: &Study, known: &Known) -> String {
+pub(super) fn html(study: &Study, known: &Evaluation) -> String {
     let best = known.best();
     let mut facts = vec![
         (predicted_name(known), predicted(known)),
@@ -62,11 +62,11 @@ fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
 }
 
 /// What the objective is called beside its prediction.
-fn predicted_name(known: &Known) -> String {
+fn predicted_name(known: &Evaluation) -> String {
     format!("Predicted {}", known.ranking.choice.objective.name())
 }
 
-fn predicted(known: &Known) -> String {
+fn predicted(known: &Evaluation) -> String {
     let best = known.best();
     let objective = &known.ranking.choice.objective;
     let interval = if best.low == best.high {
@@ -88,7 +88,7 @@ fn predicted(known: &Known) -> String {
     format!("{amount}{interval}{measured}{speedup}")
 }
 
-fn sureness(known: &Known) -> String {
+fn sureness(known: &Evaluation) -> String {
     let best = known.best();
     let Some(probability) = best.probability_best else {
         return "not known: it asks for what was never varied".into();
@@ -111,7 +111,7 @@ fn sureness(known: &Known) -> String {
     format!("{probability}; {others}. {}", known.basis)
 }
 
-fn cost(known: &Known) -> String {
+fn cost(known: &Evaluation) -> String {
     let choice = &known.ranking.choice;
     let advice = choice.advice().map_or_else(String::new, |advice| format!(" {advice}"));
     let expected = Percent(choice.expected_cost);
@@ -157,7 +157,7 @@ fn regret(model: &ModelSummary) -> String {
 }
 
 /// What the user's own runs say.
-fn timed(known: &Known, fastest: Observation) -> String {
+fn timed(known: &Evaluation, fastest: Observation) -> String {
     let quantity = known.ranking.choice.objective.quantity();
     let count = known.basis.timed;
     let configurations = plural(count as u32, "configuration", "configurations");
@@ -177,7 +177,7 @@ fn timed(known: &Known, fastest: Observation) -> String {
 }
 
 /// What ran.
-fn outcome(known: &Known) -> String {
+fn outcome(known: &Evaluation) -> String {
     let Some(model) = known.models.first() else { return String::new() };
     let fastest = &model.measured_best;
     let near = known.ranking.configurations[1..]

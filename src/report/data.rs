@@ -33,7 +33,7 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub fn new(study: &'a Study, known: &'a super::Known) -> Self {
+    pub fn new(study: &'a Study, known: &'a super::Evaluation) -> Self {
         Self {
             schema: 1,
             title: &study.title,
@@ -63,7 +63,7 @@ pub(super) struct WhatIf<'a> {
 }
 
 impl<'a> WhatIf<'a> {
-    pub fn new(study: &'a Study, known: &'a super::Known) -> Self {
+    pub fn new(study: &'a Study, known: &'a super::Evaluation) -> Self {
         Self {
             parameters: ParameterSet::from(&study.parameters),
             configurations: Believed::from(Columns::new(study, known)),
@@ -198,7 +198,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(study: &Study, known: &super::Known) -> Self {
+    fn new(study: &Study, known: &super::Evaluation) -> Self {
         let rows = &known.ranking.configurations;
         let has_runs = known.timed.is_some();
         fn column<T>(rows: &[Configuration], of: impl Fn(&Configuration) -> T) -> Vec<T> {
@@ -317,7 +317,7 @@ struct Measurement {
 }
 
 impl Next {
-    fn new(known: &super::Known) -> Self {
+    fn new(known: &super::Evaluation) -> Self {
         let next = &known.next;
         let measurement = |it: &crate::decide::Measurement| Measurement {
             what: match &it.what {

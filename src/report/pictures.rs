@@ -1,17 +1,17 @@
 //! The pictures of the page: those of [`crate::plot`], which the page's script lets answer to a pointer.
 
-use super::{Known, Study};
+use super::{Evaluation, Study};
 use crate::answer::escaped;
 use crate::decide::Configuration;
 use crate::error::{Error, Result};
-use crate::plot::{Kind, Measured, Picture, Predicted, Series, Standing, Times, answering};
+use crate::plot::{Kind, MeasuredTime, Picture, PredictedTime, Series, Standing, Times, answering};
 use crate::units::Seconds;
 
 /// The most APUs of a picture of where the time goes: it is of all configurations.
 const MOST_APUS: u32 = 4096;
 
 /// Pictures of predicted and measured times, as HTML.
-pub(super) fn of_times(study: &Study, known: &Known) -> Result<String> {
+pub(super) fn of_times(study: &Study, known: &Evaluation) -> Result<String> {
     let times = times(study, known);
     let has_runs = known.timed.is_some();
     let of_errors = match has_runs {
@@ -67,13 +67,13 @@ pub(super) fn figure(title: &str, kind: Kind<'_>) -> Result<String> {
 const REFINED: &str = "the refined model";
 
 /// What is ranked beside what was measured, and beside another model.
-fn times(study: &Study, known: &Known) -> Times {
+fn times(study: &Study, known: &Evaluation) -> Times {
     let rows = &known.ranking.configurations;
     let measured = match study.validation.is_empty() {
-        false => study.validation.iter().filter_map(|row| Measured::once(row).ok()).collect(),
+        false => study.validation.iter().filter_map(|row| MeasuredTime::once(row).ok()).collect(),
         true => rows.iter().filter_map(timed).collect(),
     };
-    let predicted = |row: &Configuration| Predicted {
+    let predicted = |row: &Configuration| PredictedTime {
         mapping: row.mapping,
         time: row.time,
         interval: (row.low < row.high).then_some((row.low, row.high)),
@@ -94,21 +94,21 @@ fn times(study: &Study, known: &Known) -> Times {
 }
 
 /// A configuration that the user timed.
-fn timed(row: &Configuration) -> Option<Measured> {
+fn timed(row: &Configuration) -> Option<MeasuredTime> {
     let run = row.measured?;
     let repetitions = run.repetitions.round().max(1.0) as u32;
-    Some(Measured { mapping: row.mapping, time: run.time, repetitions })
+    Some(MeasuredTime { mapping: row.mapping, time: run.time, repetitions })
 }
 
 /// The same measured times beside these models alone.
-fn with_models(study: &Study, known: &Known, times: &Times, names: &[&str; 2]) -> Times {
+fn with_models(study: &Study, known: &Evaluation, times: &Times, names: &[&str; 2]) -> Times {
     let [first, second] = names.map(|name| model(study, known, name));
     let none = Series { name: names[0].into(), rows: Vec::new() };
     Times { predicted: first.unwrap_or(none), beside: second, ..times.clone() }
 }
 
 /// What a model predicts by itself; `None` where there is no such model.
-fn model(study: &Study, known: &Known, name: &str) -> Option<Series> {
+fn model(study: &Study, known: &Evaluation, name: &str) -> Option<Series> {
     let parameters = &study.parameters;
     let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
     if name == REFINED && !is_refined {
@@ -121,7 +121,7 @@ fn model(study: &Study, known: &Known, name: &str) -> Option<Series> {
             parameters.time(row.mapping)
         }
     };
-    let row = |it: &Configuration| Predicted {
+    let row = |it: &Configuration| PredictedTime {
         mapping: it.mapping,
         time: time(it),
         interval: None,

@@ -3,7 +3,7 @@
 
 use super::data::WhatIf;
 use super::template::with_what_if;
-use super::{Known, Study, answer, figures, ranking, search};
+use super::{Evaluation, Study, answer, figures, ranking, search};
 use crate::answer::escaped;
 use crate::error::Result;
 
@@ -15,7 +15,7 @@ const SECTIONS: [(&str, &str); 3] =
     [("answer", "Answer"), ("ranking", "Ranking"), ("figures", "Pictures")];
 
 /// The whole page.
-pub(super) fn page(study: &Study, known: &Known) -> Result<String> {
+pub(super) fn page(study: &Study, known: &Evaluation) -> Result<String> {
     let answer = match &study.search {
         Some(found) => search::answer(found, &study.title) + &search::sections(found)?,
         None => answer::html(study, known),
@@ -35,7 +35,7 @@ pub(super) fn page(study: &Study, known: &Known) -> Result<String> {
 }
 
 /// Every configuration, best first, and what the reader should know.
-fn every_configuration(known: &Known) -> String {
+fn every_configuration(known: &Evaluation) -> String {
     let configurations = known.ranking.configurations.iter().take(MOST_ROWS);
     let table = ranking::table(configurations, &known.ranking.choice.objective);
     let warnings = known.warnings.iter().map(|it| format!("<p>{}</p>\n", escaped(it)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::axis::{Axis, label, three_digits};
-use super::chart::{self, Area, Chart, Drawn, Surround, picture};
+use super::chart::{self, Area, Chart, Drawing, Surround, picture};
 use super::measure::{Unit, time_in_words as time};
 use super::scene::Scene;
 use super::style::{BLUE, DOT, Entry, LABEL, MEASURED, Mark, SKY, entry, shortened};
@@ -309,7 +309,7 @@ fn legend(panels: &[Panel]) -> Vec<Entry> {
     entries
 }
 
-fn draw_panel(area: &Area, panel: &Panel) -> Drawn {
+fn draw_panel(area: &Area, panel: &Panel) -> Drawing {
     let [points, fit] = can_be_drawn(panel);
     let xs = points.iter().chain(&fit).map(|point| point.x);
     let ends = |point: &FitPoint| point.interval.map(|(low, high)| [low, high]);

@@ -5,7 +5,7 @@
 //! fast configurations can be read as well as slow ones; the times themselves stand above.
 
 use super::axis::Axis;
-use super::chart::{Area, Chart, Drawn, Surround, picture, sketch};
+use super::chart::{Area, Chart, Drawing, Surround, picture, sketch};
 use super::columns::{BELOW, Columns, X_TITLE};
 use super::measure::time_in_words;
 use super::scene::{Anchor, Bounds, Color, Scene, px};
@@ -237,7 +237,7 @@ fn legend(scene: &mut Scene, models: Models) {
     scene.line(vec![[INDENT, under], [scene.width - RIGHT_MARGIN, under]], stroke(GREY, 0.5));
 }
 
-fn draw(panel: &Area, columns: &[Column], (caption, predicted): (&str, bool)) -> Drawn {
+fn draw(panel: &Area, columns: &[Column], (caption, predicted): (&str, bool)) -> Drawing {
     let places = Columns::new(columns.iter().map(|it| (it.m, it.p)).collect());
     let total = |bar: &Vec<(f64, Color)>| bar.iter().map(|(part, _)| part).sum::<f64>();
     let percent = |column: &Column, time: f64| 100.0 * time / column.whole;
@@ -292,7 +292,7 @@ fn draw(panel: &Area, columns: &[Column], (caption, predicted): (&str, bool)) ->
 const MOST_PERCENT: f64 = 400.0;
 
 /// The time of each configuration, read upwards, as far as there is room.
-fn times(chart: &Chart<'_>, columns: &[Column], places: &Columns) -> Drawn {
+fn times(chart: &Chart<'_>, columns: &[Column], places: &Columns) -> Drawing {
     let mut free_from = f64::NEG_INFINITY;
     for (index, column) in columns.iter().enumerate() {
         let x = places.x(index, chart);

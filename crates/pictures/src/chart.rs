@@ -25,14 +25,14 @@ use crate::error::{Error, Result};
 pub(super) type Area = DrawingArea<Scene, Shift>;
 
 /// What drawing ends with. In memory it does not fail.
-pub(super) type Drawn<T = ()> = std::result::Result<T, DrawingAreaErrorKind<Infallible>>;
+pub(super) type Drawing<T = ()> = std::result::Result<T, DrawingAreaErrorKind<Infallible>>;
 
 /// A picture with title and legend, and what `draw` draws in the area that is left, of this size.
 pub(super) fn picture(
     title: &str,
     (width, height): (f64, f64),
     legend: &[Entry],
-    draw: impl FnOnce(&Area) -> Drawn,
+    draw: impl FnOnce(&Area) -> Drawing,
 ) -> Result<Scene> {
     let head = style::head_height(width, legend);
     let scene = Rc::new(RefCell::new(Scene::new(width, head + height, title)));
@@ -87,7 +87,7 @@ impl<C, F: Fn(&mut Scene, &[Place])> Drawable<Scene> for Sketch<C, F> {
 pub(super) fn sketch<C: CoordTranslate>(
     area: &DrawingArea<Scene, C>,
     draw: impl Fn(&mut Scene),
-) -> Drawn
+) -> Drawing
 where
     C::From: 'static,
 {
@@ -138,7 +138,7 @@ pub(super) struct Chart<'a> {
 
 impl<'a> Chart<'a> {
     /// A panel in which nothing is drawn yet: what comes before [`Self::axes`] lies behind the grid.
-    pub fn new(panel: &'a Area, [x, y]: [Axis; 2], around: Surround<'a>) -> Drawn<Self> {
+    pub fn new(panel: &'a Area, [x, y]: [Axis; 2], around: Surround<'a>) -> Drawing<Self> {
         let context = ChartBuilder::on(panel)
             .margin_top(px(CAPTION + around.above))
             .margin_right(px(RIGHT_MARGIN))
@@ -152,7 +152,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Draws everything but the data, with the title of the vertical axis.
-    pub fn axes(&mut self, y_title: &str) -> Drawn {
+    pub fn axes(&mut self, y_title: &str) -> Drawing {
         let panel = bounds(self.panel);
         let Surround { caption, x_title, .. } = self.around;
         let caption = shortened(caption, &TEXT, panel.width() - INDENT - RIGHT_MARGIN);
@@ -209,7 +209,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Draws in units of the picture.
-    pub fn sketch(&self, draw: impl Fn(&mut Scene)) -> Drawn {
+    pub fn sketch(&self, draw: impl Fn(&mut Scene)) -> Drawing {
         sketch(self.panel, draw)
     }
 
@@ -224,7 +224,7 @@ impl<'a> Chart<'a> {
         points: impl IntoIterator<Item = (f64, f64)>,
         color: Color,
         width: f64,
-    ) -> Drawn {
+    ) -> Drawing {
         self.context.draw_series(LineSeries::new(points, stroke(color, width)))?;
         Ok(())
     }
@@ -235,7 +235,7 @@ impl<'a> Chart<'a> {
         (mark, dot): (Mark, f64),
         aside: f64,
         points: impl IntoIterator<Item = (f64, f64)>,
-    ) -> Drawn {
+    ) -> Drawing {
         let draw = move |scene: &mut Scene, at: &[Place]| {
             mark.draw(scene, [at[0][0] + aside, at[0][1]], dot);
         };
@@ -245,19 +245,19 @@ impl<'a> Chart<'a> {
     }
 
     /// An area with corners.
-    pub fn polygon(&mut self, corners: Vec<(f64, f64)>, color: Color) -> Drawn {
+    pub fn polygon(&mut self, corners: Vec<(f64, f64)>, color: Color) -> Drawing {
         self.context.draw_series([Polygon::new(corners, color.filled())])?;
         Ok(())
     }
 
     /// A rectangle from one point to another.
-    pub fn rectangle(&mut self, corners: [(f64, f64); 2], color: Color) -> Drawn {
+    pub fn rectangle(&mut self, corners: [(f64, f64); 2], color: Color) -> Drawing {
         self.context.draw_series([Rectangle::new(corners, color.filled())])?;
         Ok(())
     }
 
     /// The area between intervals that stand side by side, each at its x.
-    pub fn band(&mut self, intervals: &[(f64, (f64, f64))]) -> Drawn {
+    pub fn band(&mut self, intervals: &[(f64, (f64, f64))]) -> Drawing {
         if intervals.len() < 2 {
             return Ok(());
         }
@@ -268,7 +268,7 @@ impl<'a> Chart<'a> {
 
     /// An interval at an x, moved aside by units of the picture, open at an end that lies beyond the
     /// axis.
-    pub fn interval(&mut self, x: f64, ends: (f64, f64), aside: f64) -> Drawn {
+    pub fn interval(&mut self, x: f64, ends: (f64, f64), aside: f64) -> Drawing {
         let range = self.context.y_range();
         let cap = |end: f64| if (range.start..=range.end).contains(&end) { 2.5 } else { 0.0 };
         let caps = [cap(ends.0), cap(ends.1)];
@@ -284,7 +284,7 @@ impl<'a> Chart<'a> {
     }
 
     /// A line across the data at a value of the vertical axis.
-    pub fn across(&mut self, y: f64, color: Color, width: f64) -> Drawn {
+    pub fn across(&mut self, y: f64, color: Color, width: f64) -> Drawing {
         let range = self.context.x_range();
         let line = PathElement::new(vec![(range.start, y), (range.end, y)], stroke(color, width));
         self.context.draw_series([line])?;
@@ -292,14 +292,14 @@ impl<'a> Chart<'a> {
     }
 
     /// Notes what is drawn where, for a page: `(m, p)`, or other words.
-    pub fn spots(&self, drawn: impl IntoIterator<Item = (String, Place)>) -> Drawn {
+    pub fn spots(&self, drawn: impl IntoIterator<Item = (String, Place)>) -> Drawing {
         let spot = |(words, [x, y]): (String, Place)| (Bounds::new(x, y, x, y), words);
         let drawn: Vec<(Bounds, String)> = drawn.into_iter().map(spot).collect();
         self.sketch(|scene| scene.spots.extend(drawn.iter().cloned()))
     }
 
     /// Words in the middle, where data would stand.
-    pub fn instead_of_data(&self, words: &str) -> Drawn {
+    pub fn instead_of_data(&self, words: &str) -> Drawing {
         let words = shortened(words, &TEXT, self.data.width() - 16.0);
         self.sketch(|scene| {
             style::text_on_white(scene, &words, self.data.middle(), TEXT.at(Anchor::Middle));
@@ -313,7 +313,7 @@ impl<'a> Chart<'a> {
         named: impl IntoIterator<Item = (&'n str, Color, Place)>,
         beside: &[([f64; 2], Anchor)],
         write: fn(&mut Scene, &str, Place, Font),
-    ) -> Drawn {
+    ) -> Drawing {
         let mut taken: Vec<Bounds> = Vec::new();
         for (name, color, [x, y]) in named {
             let font = Font { color, ..LABEL };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::axis::Axis;
-use super::chart::{Chart, Drawn};
+use super::chart::{Chart, Drawing};
 use super::scene::{Anchor, Scene};
 use super::style::{INK, LABEL, stroke};
 
@@ -66,7 +66,7 @@ impl Columns {
     }
 
     /// p below each column and m below each group, as far as there is room for them.
-    pub fn labels(&self, chart: &Chart<'_>) -> Drawn {
+    pub fn labels(&self, chart: &Chart<'_>) -> Drawing {
         let bottom = chart.data.bottom;
         let (p_row, m_row) = (bottom + ROW - 3.0, bottom + 2.0 * ROW + 5.0);
         let widest = self.configurations.iter().map(|(_, p)| p).max().unwrap_or(&1);

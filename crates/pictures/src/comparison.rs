@@ -2,7 +2,7 @@
 //! against the other, and their errors.
 
 use super::axis::Axis;
-use super::chart::{Area, Chart, Drawn, Surround, panels, picture};
+use super::chart::{Area, Chart, Drawing, Surround, panels, picture};
 use super::columns::{self, Columns, GAP};
 use super::scene::{Anchor, Color, Font, Place, Scene, px};
 use super::style::{
@@ -87,7 +87,7 @@ impl Comparison {
         entries
     }
 
-    fn draw(self, area: &Area, times: &Points) -> Drawn {
+    fn draw(self, area: &Area, times: &Points) -> Drawing {
         match self {
             Self::AgainstM => against_m(area, times, ""),
             Self::AgainstP => against_p(area, times, ""),
@@ -125,14 +125,14 @@ fn with_mean_errors(points: &Points) -> Vec<Entry> {
 type Placed = (f64, Point);
 
 /// Time against m at p = 1; `letter` stands before the caption.
-fn against_m(panel: &Area, times: &Points, letter: &str) -> Drawn {
+fn against_m(panel: &Area, times: &Points, letter: &str) -> Drawing {
     let caption = format!("{letter}One APU for each host thread (p = 1)");
     let points = times.points.iter().filter(|point| point.p == 1).map(|it| (it.m, *it)).collect();
     against(panel, times, points, [&caption, "host threads m"])
 }
 
 /// Time against p at m = 1; `letter` stands before the caption.
-fn against_p(panel: &Area, times: &Points, letter: &str) -> Drawn {
+fn against_p(panel: &Area, times: &Points, letter: &str) -> Drawing {
     let caption = format!("{letter}One host thread (m = 1)");
     let points = times.points.iter().filter(|point| point.m == 1).map(|it| (it.p, *it)).collect();
     against(panel, times, points, [&caption, "APUs for the host thread p"])
@@ -144,7 +144,7 @@ fn against(
     times: &Points,
     points: Vec<(u32, Point)>,
     [caption, x_title]: [&str; 2],
-) -> Drawn {
+) -> Drawing {
     let counts: Vec<u32> = points.iter().map(|it| it.0).collect();
     let group = points.into_iter().map(|(count, point)| (f64::from(count), point)).collect();
     let around = Surround { caption, x_title, ..Surround::default() };
@@ -158,7 +158,7 @@ fn against(
 }
 
 /// Time of every configuration, grouped by m; `letter` stands before the caption.
-fn over_all(panel: &Area, times: &Points, letter: &str) -> Drawn {
+fn over_all(panel: &Area, times: &Points, letter: &str) -> Drawing {
     let points = &times.points;
     let columns = Columns::new(points.iter().map(|point| (point.m, point.p)).collect());
     let placed = |index: usize| (columns.places[index], points[index]);
@@ -192,7 +192,7 @@ struct TimesPanel<'a> {
 }
 
 impl TimesPanel<'_> {
-    fn draw<'a>(&self, panel: &'a Area, x: Axis, around: Surround<'a>) -> Drawn<Chart<'a>> {
+    fn draw<'a>(&self, panel: &'a Area, x: Axis, around: Surround<'a>) -> Drawing<Chart<'a>> {
         let placed = || self.groups.iter().flatten();
         let points: Vec<Point> = placed().map(|it| it.1).collect();
         let count = self.times.points.len();
@@ -249,7 +249,7 @@ impl TimesPanel<'_> {
     }
 
     /// Names the best measured and the best predicted configuration.
-    fn draw_best(&self, chart: &Chart<'_>, factor: f64) -> Drawn {
+    fn draw_best(&self, chart: &Chart<'_>, factor: f64) -> Drawing {
         let measure = &self.times.measure;
         let best = |kind: &str, color: Color, time: fn(&Point) -> Option<f64>| {
             let timed: Vec<(f64, f64, (u32, u32))> = self
@@ -283,7 +283,7 @@ const BEST_ROW: f64 = 17.0;
 const BEST_HEIGHT: f64 = 2.0 * BEST_ROW + 8.0;
 
 /// Draws two names at most, and their lines, so that no line runs through the other's name.
-fn names_of_best(chart: &Chart<'_>, mut named: Vec<Best>) -> Drawn {
+fn names_of_best(chart: &Chart<'_>, mut named: Vec<Best>) -> Drawing {
     named.sort_by(|one, other| one.at[0].total_cmp(&other.at[0]));
     // Two lines in one column stand side by side.
     if let [one, other] = &mut named[..]
@@ -317,7 +317,7 @@ fn names_of_best(chart: &Chart<'_>, mut named: Vec<Best>) -> Drawn {
 }
 
 /// Predicted against measured times, where both are above 0, which a logarithm needs.
-fn parity(panel: &Area, times: &Points) -> Drawn {
+fn parity(panel: &Area, times: &Points) -> Drawing {
     let has_both = |point: &&Point| {
         let is_positive = |time: Option<f64>| time.is_some_and(|time| time > 0.0);
         is_positive(point.measured) && (is_positive(point.predicted) || is_positive(point.beside))
@@ -405,7 +405,7 @@ const COUNTS: [Count; 3] = [
 ];
 
 /// Errors of the predictions in three panels with the same vertical axis.
-fn residuals(area: &Area, points: &[Point]) -> Drawn {
+fn residuals(area: &Area, points: &[Point]) -> Drawing {
     let errors = || Model::ALL.into_iter().flat_map(|model| model.errors(points).map(|it| it.1));
     let low = errors().fold(-NEAR_PERCENT, f64::min);
     let high = errors().fold(NEAR_PERCENT, f64::max);
@@ -422,7 +422,7 @@ fn residuals(area: &Area, points: &[Point]) -> Drawn {
         .try_for_each(|(panel, count)| errors_by(panel, points, count, y.clone()))
 }
 
-fn errors_by(panel: &Area, points: &[Point], (caption, x_title, of): Count, y: Axis) -> Drawn {
+fn errors_by(panel: &Area, points: &[Point], (caption, x_title, of): Count, y: Axis) -> Drawing {
     let mut counts: Vec<u32> = points.iter().map(of).collect();
     counts.sort_unstable();
     counts.dedup();

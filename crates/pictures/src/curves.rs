@@ -42,7 +42,7 @@ const HEIGHT: f64 = 380.0;
 const IN_A_ROW: usize = 3;
 
 /// A panel with its axis.
-pub(super) struct Drawn<'a> {
+pub(super) struct ScaledPanel<'a> {
     pub caption: &'a str,
     pub y_title: &'a str,
     pub y: Axis,
@@ -62,7 +62,7 @@ pub(super) fn scene(title: &str, curves: &Curves) -> Result<Scene> {
         ));
     }
     let panels: Vec<(String, CurvePanel)> = curves.panels.iter().map(in_units).collect();
-    let drawn = panels.iter().map(|(y_title, panel)| Drawn {
+    let drawn = panels.iter().map(|(y_title, panel)| ScaledPanel {
         caption: &panel.caption,
         y_title,
         y: Axis::of_times(values(panel).into_iter()),
@@ -92,7 +92,7 @@ pub(super) fn draw(
     title: &str,
     names: &[&str],
     x_title: &str,
-    panels: &[Drawn<'_>],
+    panels: &[ScaledPanel<'_>],
 ) -> Result<Scene> {
     let width = if panels.len() == 1 { NARROW } else { WIDE };
     let height = HEIGHT * panels.len().div_ceil(IN_A_ROW) as f64;
@@ -113,8 +113,13 @@ fn legend(names: &[&str]) -> Vec<Entry> {
     names.iter().enumerate().map(entry).collect()
 }
 
-fn draw_panel(area: &Area, names: &[&str], x_title: &str, panel: &Drawn<'_>) -> chart::Drawn {
-    let Drawn { caption, y_title, y, series } = panel;
+fn draw_panel(
+    area: &Area,
+    names: &[&str],
+    x_title: &str,
+    panel: &ScaledPanel<'_>,
+) -> chart::Drawing {
+    let ScaledPanel { caption, y_title, y, series } = panel;
     let mut counts: Vec<u32> = series.iter().flatten().map(|point| point.0).collect();
     counts.sort_unstable();
     counts.dedup();

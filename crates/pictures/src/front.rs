@@ -1,7 +1,7 @@
 //! Configurations by two objectives, with the front of those that none beats in both.
 
 use super::axis::Axis;
-use super::chart::{Area, Chart, Drawn, Surround, picture};
+use super::chart::{Area, Chart, Drawing, Surround, picture};
 use super::measure::Measure;
 use super::scene::{Anchor, Scene};
 use super::style::{DOT, GREY, INK, Mark, PREDICTED, entry, text_on_white};
@@ -39,7 +39,7 @@ pub(super) fn scene(title: &str, front: &Front) -> Result<Scene> {
     picture(title, SIZE, &legend, |area| draw(area, front))
 }
 
-fn draw(panel: &Area, front: &Front) -> Drawn {
+fn draw(panel: &Area, front: &Front) -> Drawing {
     let values = |axis: usize| front.points.iter().map(move |point| point.amounts[axis]);
     let largest = [0, 1].map(|axis| values(axis).fold(0.0, f64::max));
     let factors = [0, 1].map(|axis| front.measures[axis].factor(largest[axis]));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
-use super::chart::{self, Area, BELOW, CAPTION, Drawn, Surround, picture};
+use super::chart::{self, Area, BELOW, CAPTION, Drawing, Surround, picture};
 use super::measure::Unit;
 use super::scene::{Anchor, Color, Font, Scene};
 use super::style::{
@@ -105,7 +105,7 @@ fn charts<'a>(
             let keys = keys(tracks);
             let of_key = |row: &Key<'_>| Some(tracks[keys.iter().position(|key| key == row)?]);
             let rows = rows.iter().map(|row| (row.0, of_key(row))).collect();
-            draw(area, &Chart { caption, trace, rows, look }, window)?;
+            draw(area, &RunChart { caption, trace, rows, look }, window)?;
         }
         Ok(())
     })
@@ -212,7 +212,7 @@ fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
 }
 
 /// A chart of a trace.
-struct Chart<'a> {
+struct RunChart<'a> {
     /// Stands above it.
     caption: &'a str,
     /// What the tracks are of.
@@ -223,7 +223,7 @@ struct Chart<'a> {
 }
 
 /// Draws a chart; its window is in the run.
-fn draw(area: &Area, gantt: &Chart<'_>, (from, to): (f64, f64)) -> Drawn {
+fn draw(area: &Area, gantt: &RunChart<'_>, (from, to): (f64, f64)) -> Drawing {
     let Rows { names, font, .. } = gantt.look;
     let unit = Unit::of(to.abs().max(from.abs()));
     let x_title = &format!("time since the start [{}]", unit.symbol);

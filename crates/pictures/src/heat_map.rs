@@ -11,7 +11,7 @@ use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
 use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
-use super::times::{Measured, Predicted, Standing, Times, checked};
+use super::times::{MeasuredTime, PredictedTime, Standing, Times, checked};
 use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::units::Seconds;
@@ -29,7 +29,7 @@ const ISO_LINES: usize = 6;
 
 /// A map of what is predicted, with marks where something was measured.
 pub(super) fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
-    let cell = |row: &Predicted| (row.mapping, row.time, row.standing);
+    let cell = |row: &PredictedTime| (row.mapping, row.time, row.standing);
     let cells = cells("time_s", times.predicted.rows.iter().map(cell))?;
     let marked = times.measured.iter().map(|row| (row.mapping.m(), row.mapping.p()));
     let mut marked: Vec<(u32, u32)> = marked.collect();
@@ -40,7 +40,7 @@ pub(super) fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
 
 /// A map of what was measured.
 pub(super) fn of_measured(title: &str, times: &Times) -> Result<Scene> {
-    let cell = |row: &Measured| (row.mapping, row.time, Standing::Slower);
+    let cell = |row: &MeasuredTime| (row.mapping, row.time, Standing::Slower);
     let cells = cells("measured_s", times.measured.iter().map(cell))?;
     let (what, measure) = (&*times.measured_as, &times.measure);
     of_cells(title, Content { cells: &cells, what, measure, marked: (&[], "") })

@@ -72,7 +72,7 @@ pub use front::{Front, FrontPoint};
 pub use gantt::Window;
 pub use measure::{Better, Measure};
 pub use schedulers::Quantity;
-pub use times::{Measured, Predicted, Series, Standing, Times};
+pub use times::{MeasuredTime, PredictedTime, Series, Standing, Times};
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The picture of published figures: what the emulated machine shows over what was published.
 
 use super::axis::Axis;
-use super::chart::{Area, CAPTION, Chart, Drawn, Surround, picture};
+use super::chart::{Area, CAPTION, Chart, Drawing, Surround, picture};
 use super::scene::{Anchor, Color, Font, Scene};
 use super::style::{self, INK, LABEL, MEASURED, Mark, PREDICTED, SHADE, entry, shortened};
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ fn axis() -> Axis {
     Axis::of_marked_ratios(1.0 / WIDEST_RATIO, WIDEST_RATIO, &TICKS)
 }
 
-fn draw(area: &Area, rows: &[&MachineFigure]) -> Drawn {
+fn draw(area: &Area, rows: &[&MachineFigure]) -> Drawing {
     // Rows hang from the upper end.
     let count = rows.len() as f64;
     let around = Surround {

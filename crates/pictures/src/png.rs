@@ -1,11 +1,8 @@
 //! A picture as a bitmap.
 
-use plotters::coord::Shift;
-use plotters::element::{Circle, PathElement, Polygon, Rectangle};
-use plotters::prelude::{
-    BitMapBackend, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea,
-};
+use plotters::prelude::BitMapBackend;
 use plotters::style::{Color as _, ShapeStyle};
+use plotters_backend::{DrawingBackend, DrawingErrorKind};
 
 use super::scene::{Direction, Item, Place, Scene};
 use crate::error::{Error, Result};
@@ -21,14 +18,14 @@ pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>> {
     let [width, height] = [scene.width, scene.height].map(|size| pixels(size) as u32);
     // White; to fill so many pixels through plotters would take longer than the whole drawing.
     let mut bytes = vec![u8::MAX; width as usize * height as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut bytes, (width, height)).into_drawing_area();
+    let mut bitmap = BitMapBackend::with_buffer(&mut bytes, (width, height));
     scene
         .items
         .iter()
-        .try_for_each(|item| draw(&area, item))
-        .and_then(|()| area.present())
+        .try_for_each(|item| draw(&mut bitmap, item))
+        .and_then(|()| bitmap.present())
         .map_err(|error| Error::Plot(error.to_string()))?;
-    drop(area);
+    drop(bitmap);
     let means = averaged(&bytes, width as usize);
     let mut file = Vec::new();
     let averaged = PIXELS_AVERAGED as u32;
@@ -52,30 +49,31 @@ fn place([x, y]: Place) -> (i32, i32) {
     (pixels(x), pixels(y))
 }
 
-type Drawn<DB> = std::result::Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
-fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn<DB> {
+fn draw<DB: DrawingBackend>(
+    bitmap: &mut DB,
+    item: &Item,
+) -> std::result::Result<(), DrawingErrorKind<DB::ErrorType>> {
     match item {
         Item::Rectangle { bounds, fill } => {
             let (left, top) = place([bounds.left, bounds.top]);
             // Plotters fills up to its second corner, without it: neighbours leave nothing between.
             let (right, bottom) = place([bounds.right, bounds.bottom]);
             // Whatever has an area shows, however thin it is.
-            let corners = [(left, top), (right.max(left + 1), bottom.max(top + 1))];
-            area.draw(&Rectangle::new(corners, fill.filled()))
+            let end = (right.max(left + 1), bottom.max(top + 1));
+            bitmap.draw_rect((left, top), end, &fill.to_backend_color(), true)
         }
         Item::Polygon { corners, fill } => {
-            let corners: Vec<_> = corners.iter().map(|&corner| place(corner)).collect();
-            area.draw(&Polygon::new(corners, fill.filled()))
+            let corners = corners.iter().map(|&corner| place(corner));
+            bitmap.fill_polygon(corners, &fill.to_backend_color())
         }
         Item::Circle { center, radius, fill } => {
-            area.draw(&Circle::new(place(*center), pixels(*radius), fill.filled()))
+            let radius = pixels(*radius) as u32;
+            bitmap.draw_circle(place(*center), radius, &fill.to_backend_color(), true)
         }
         Item::Line { path, stroke } => {
-            let path: Vec<_> = path.iter().map(|&corner| place(corner)).collect();
             let width = pixels(stroke.width).max(1) as u32;
             let style = ShapeStyle::from(stroke.color).stroke_width(width);
-            area.draw(&PathElement::new(path, style))
+            bitmap.draw_path(path.iter().map(|&corner| place(corner)), &style)
         }
         Item::Text { words, at, font } => {
             let (x, y) = place(*at);
@@ -86,7 +84,7 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
                 Direction::Right => (x, y + down),
                 Direction::Up => (x + down, y),
             };
-            area.draw_text(words, &font.style(ENLARGEMENT), at)
+            bitmap.draw_text(words, &font.style(ENLARGEMENT), at)
         }
     }
 }

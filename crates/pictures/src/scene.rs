@@ -260,7 +260,7 @@ pub(super) fn text_bounds(words: &str, [x, y]: Place, font: &Font) -> Bounds {
     }
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type Recording = Result<(), DrawingErrorKind<Infallible>>;
 
 fn rgb(color: BackendColor) -> Color {
     let (red, green, blue) = color.rgb;
@@ -278,15 +278,15 @@ impl DrawingBackend for Scene {
         (px(self.width) as u32, px(self.height) as u32)
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> Recording {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> Recording {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, at: BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, at: BackendCoord, color: BackendColor) -> Recording {
         let [left, top] = place(at);
         self.rectangle(Bounds::new(left, top, left + 1.0, top + 1.0), rgb(color));
         Ok(())
@@ -297,7 +297,7 @@ impl DrawingBackend for Scene {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
+    ) -> Recording {
         self.draw_path([from, to], style)
     }
 
@@ -306,22 +306,18 @@ impl DrawingBackend for Scene {
         (left, top): BackendCoord,
         (right, bottom): BackendCoord,
         style: &S,
-        fill: bool,
-    ) -> Drawn {
-        if fill {
-            let ([left, top], [right, bottom]) = (place((left, top)), place((right, bottom)));
-            self.rectangle(Bounds::new(left, top, right, bottom), rgb(style.color()));
-            return Ok(());
-        }
-        let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
-        self.draw_path(corners, style)
+        _fill: bool,
+    ) -> Recording {
+        let ([left, top], [right, bottom]) = (place((left, top)), place((right, bottom)));
+        self.rectangle(Bounds::new(left, top, right, bottom), rgb(style.color()));
+        Ok(())
     }
 
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> Recording {
         self.line(path.into_iter().map(place).collect(), stroke_of(style));
         Ok(())
     }
@@ -332,7 +328,7 @@ impl DrawingBackend for Scene {
         radius: u32,
         style: &S,
         _fill: bool,
-    ) -> Drawn {
+    ) -> Recording {
         self.circle(place(center), f64::from(radius) / PIXELS, rgb(style.color()));
         Ok(())
     }
@@ -341,7 +337,7 @@ impl DrawingBackend for Scene {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> Recording {
         self.polygon(corners.into_iter().map(place).collect(), rgb(style.color()));
         Ok(())
     }
@@ -351,7 +347,7 @@ impl DrawingBackend for Scene {
         words: &str,
         style: &S,
         at: BackendCoord,
-    ) -> Drawn {
+    ) -> Recording {
         let direction = match style.transform() {
             FontTransform::Rotate270 => Direction::Up,
             _ => Direction::Right,

@@ -3,7 +3,7 @@
 
 use super::axis::{Axis, label};
 use super::chart::{self, Area, BELOW, CAPTION, Chart, Surround, picture};
-use super::curves::{self, Drawn, NARROW};
+use super::curves::{self, NARROW, ScaledPanel};
 use super::measure::Unit;
 use super::scene::{Anchor, Scene};
 use super::style::{self, BLUE, LABEL, shortened};
@@ -33,7 +33,7 @@ const NAMES: f64 = 170.0;
 
 /// The picture of the rows, each of which is another run.
 pub(super) fn scene(title: &str, rows: &[Scheduled], quantity: Quantity) -> Result<Scene> {
-    let points = Points::new(rows, quantity)?;
+    let points = SchedulerCurves::new(rows, quantity)?;
     if points.panels.iter().all(|panel| panel.series.iter().all(|it| it.len() < 2)) {
         return points.bars(title);
     }
@@ -41,17 +41,17 @@ pub(super) fn scene(title: &str, rows: &[Scheduled], quantity: Quantity) -> Resu
 }
 
 /// What is drawn, by panels.
-struct Points<'a> {
+struct SchedulerCurves<'a> {
     /// The names of the schedulers.
     names: Vec<&'a str>,
-    panels: Vec<Panel>,
+    panels: Vec<SchedulerPanel>,
     x_title: &'static str,
     y_title: String,
     quantity: Quantity,
 }
 
 /// The values of as many tasks, or of as many workers.
-struct Panel {
+struct SchedulerPanel {
     caption: String,
     /// For each scheduler its counts and values, by counts.
     series: Vec<Vec<(u32, f64)>>,
@@ -99,7 +99,7 @@ fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}")
 }
 
-impl<'a> Points<'a> {
+impl<'a> SchedulerCurves<'a> {
     fn new(rows: &'a [Scheduled], quantity: Quantity) -> Result<Self> {
         let longest = rows.iter().map(|row| row.time_s).fold(0.0, f64::max);
         let unit = Unit::of(longest);
@@ -125,9 +125,9 @@ impl<'a> Points<'a> {
                 Ok(points)
             });
             let series = series.collect::<Result<_>>()?;
-            Ok(Panel { caption: (division.caption)(key), series })
+            Ok(SchedulerPanel { caption: (division.caption)(key), series })
         };
-        let panels = keys.iter().map(panel).collect::<Result<Vec<Panel>>>()?;
+        let panels = keys.iter().map(panel).collect::<Result<Vec<SchedulerPanel>>>()?;
         if panels.is_empty() {
             return Err(Error::too_little(
                 "schedulers.csv",
@@ -176,7 +176,7 @@ impl<'a> Points<'a> {
     }
 
     /// What a panel is called, and what its axis leaves out.
-    fn caption(&self, panel: &Panel) -> String {
+    fn caption(&self, panel: &SchedulerPanel) -> String {
         let end = self.end();
         let mut values = panel.series.iter().flatten().map(|point| point.1);
         if self.quantity == Quantity::OverFastest && values.any(|value| value > end) {
@@ -187,7 +187,7 @@ impl<'a> Points<'a> {
 
     fn curves(&self, title: &str) -> Result<Scene> {
         let captions: Vec<String> = self.panels.iter().map(|panel| self.caption(panel)).collect();
-        let panels = self.panels.iter().zip(&captions).map(|(panel, caption)| Drawn {
+        let panels = self.panels.iter().zip(&captions).map(|(panel, caption)| ScaledPanel {
             caption,
             y_title: &self.y_title,
             y: self.axis(),
@@ -208,7 +208,7 @@ impl<'a> Points<'a> {
         })
     }
 
-    fn panel_of_bars(&self, area: &Area, panel: &Panel) -> chart::Drawn {
+    fn panel_of_bars(&self, area: &Area, panel: &SchedulerPanel) -> chart::Drawing {
         let count = panel.series.iter().flatten().map(|point| point.0).max().unwrap_or(0);
         let caption = &format!("{}, {}", panel.caption, counted(count, self.x_title));
         let around =

@@ -13,7 +13,7 @@ use crate::units::Seconds;
 
 /// A configuration that ran.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
+pub struct MeasuredTime {
     /// What ran.
     pub mapping: Mapping,
     /// How long a run took: of several, their mean or median, as the caller has it.
@@ -24,7 +24,7 @@ pub struct Measured {
 
 /// What is predicted of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Predicted {
+pub struct PredictedTime {
     /// What would run.
     pub mapping: Mapping,
     /// How long it would take.
@@ -50,7 +50,7 @@ pub struct Series {
     /// What predicts, to stand after "predicted by": `equation 11`.
     pub name: String,
     /// Each configuration at most once, in any order.
-    pub rows: Vec<Predicted>,
+    pub rows: Vec<PredictedTime>,
 }
 
 /// Predicted beside measured times. What was measured need not have been predicted, nor the other way
@@ -58,14 +58,14 @@ pub struct Series {
 ///
 /// ```
 /// use mmgp_base::Mapping;
-/// use mmgp_pictures::{Format, Kind, Measured, Picture, Predicted, Series, Standing, Times, draw};
+/// use mmgp_pictures::{Format, Kind, MeasuredTime, Picture, PredictedTime, Series, Standing, Times, draw};
 /// use mmgp_base::units::Seconds;
 ///
 /// let (mapping, standing) = (Mapping::of(2, 4), Standing::Slower);
 /// let interval = Some((Seconds(1.0), Seconds(1.3)));
-/// let predicted = Predicted { mapping, time: Seconds(1.1), interval, standing };
+/// let predicted = PredictedTime { mapping, time: Seconds(1.1), interval, standing };
 /// let times = Times {
-///     measured: vec![Measured { mapping, time: Seconds(1.2), repetitions: 3 }],
+///     measured: vec![MeasuredTime { mapping, time: Seconds(1.2), repetitions: 3 }],
 ///     measured_as: "measured".into(),
 ///     predicted: Series { name: "equation 11".into(), rows: vec![predicted] },
 ///     beside: None,
@@ -78,7 +78,7 @@ pub struct Series {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times {
     /// What ran, each configuration at most once, in any order.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<MeasuredTime>,
     /// What that is called: `measured`, or `emulated` where nothing but an emulation ran.
     pub measured_as: String,
     /// What is predicted; intervals are drawn of these.
@@ -105,11 +105,11 @@ impl Times {
             let interval = intervals.get(&(row.m, row.p));
             let interval = interval.map(|(low, high)| (Seconds(*low), Seconds(*high)));
             let time = Seconds(row.predicted_s);
-            predicted.push(Predicted { mapping, time, interval, standing });
+            predicted.push(PredictedTime { mapping, time, interval, standing });
             if let Some(time) = row.refined_s.0.map(Seconds) {
-                beside.push(Predicted { mapping, time, interval: None, standing });
+                beside.push(PredictedTime { mapping, time, interval: None, standing });
             }
-            measured.push(Measured::once(row)?);
+            measured.push(MeasuredTime::once(row)?);
         }
         let beside = Series { name: "the refined model".into(), rows: beside };
         Ok(Self {
@@ -126,7 +126,7 @@ impl Times {
     /// # Errors
     /// [`Error::OutOfRange`] where m or p is 0.
     pub fn of_predictions(rows: &[Prediction]) -> Result<Self> {
-        let rows = rows.iter().map(Predicted::try_from).collect::<Result<_>>()?;
+        let rows = rows.iter().map(PredictedTime::try_from).collect::<Result<_>>()?;
         Ok(Self {
             measured: Vec::new(),
             measured_as: "measured".into(),
@@ -137,7 +137,7 @@ impl Times {
     }
 }
 
-impl Measured {
+impl MeasuredTime {
     /// A row of a `validation.csv`, as one run.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Measured {
     }
 }
 
-impl TryFrom<&Prediction> for Predicted {
+impl TryFrom<&Prediction> for PredictedTime {
     type Error = Error;
 
     /// Fails with [`Error::OutOfRange`] where m or p is 0.
@@ -303,7 +303,7 @@ pub(super) fn points(times: &Times) -> Result<Points> {
 }
 
 /// How many runs a time is of, in words that follow "measured".
-fn repetitions(measured: &[Measured]) -> String {
+fn repetitions(measured: &[MeasuredTime]) -> String {
     let counts = || measured.iter().map(|row| row.repetitions);
     match (counts().min().unwrap_or(1), counts().max().unwrap_or(1)) {
         (_, 0 | 1) => String::new(),

@@ -10,7 +10,7 @@ use crate::models::Parameters;
 use crate::models::observations::{Observation, Observations};
 use crate::objective::Objective;
 use crate::plot::{
-    Better, Front, FrontPoint, Measure, Measured, Predicted, Series, Standing, Times,
+    Better, Front, FrontPoint, Measure, MeasuredTime, PredictedTime, Series, Standing, Times,
 };
 use crate::quantity::Direction;
 use crate::units::Seconds;
@@ -81,7 +81,7 @@ impl Timed {
             let of_equation_11 = |it: &Observation| {
                 let (mapping, standing) = (it.mapping, Standing::Slower);
                 let time = self.drawn(mapping, self.parameters.time(mapping));
-                Predicted { mapping, time, interval: None, standing }
+                PredictedTime { mapping, time, interval: None, standing }
             };
             let rows = observed.iter().map(of_equation_11).collect();
             return Ok(self.beside("equation 11", rows));
@@ -91,7 +91,7 @@ impl Timed {
     }
 
     /// What the other runs say of one.
-    fn left_out(&self, left_out: &Observation) -> Result<Predicted> {
+    fn left_out(&self, left_out: &Observation) -> Result<PredictedTime> {
         let mapping = left_out.mapping;
         let mut others = self.posterior.observations().clone();
         others.configurations.retain(|observed| observed.mapping != mapping);
@@ -107,7 +107,7 @@ impl Timed {
         let [low, high] = [0.025, 0.975].map(|share| times.quantile(0, share));
         let (time, interval) =
             (self.drawn(mapping, times.time(0)), self.ends(mapping, (low, high)));
-        Ok(Predicted { mapping, time, interval, standing: Standing::Slower })
+        Ok(PredictedTime { mapping, time, interval, standing: Standing::Slower })
     }
 
     /// What is drawn.
@@ -130,17 +130,17 @@ impl Timed {
         (low < high).then_some((Seconds(first.0), Seconds(last.0)))
     }
 
-    fn predicted(&self, row: &Configuration) -> Predicted {
+    fn predicted(&self, row: &Configuration) -> PredictedTime {
         let standing =
             if row.indistinguishable { Standing::Indistinguishable } else { Standing::Slower };
         let interval = self.ends(row.mapping, (row.low, row.high));
         let time = self.drawn(row.mapping, row.time);
-        Predicted { mapping: row.mapping, time, interval, standing }
+        PredictedTime { mapping: row.mapping, time, interval, standing }
     }
 
     /// Predictions beside the runs.
-    fn beside(&self, name: &str, rows: Vec<Predicted>) -> Times {
-        let measured = |it: &Observation| Measured {
+    fn beside(&self, name: &str, rows: Vec<PredictedTime>) -> Times {
+        let measured = |it: &Observation| MeasuredTime {
             mapping: it.mapping,
             time: self.drawn(it.mapping, it.time),
             repetitions: it.repetitions.round().max(1.0) as u32,

@@ -2,14 +2,14 @@
 
 use super::*;
 
-fn predicted(m: u32, p: u32, time: f64, interval: Option<(f64, f64)>) -> Predicted {
+fn predicted(m: u32, p: u32, time: f64, interval: Option<(f64, f64)>) -> PredictedTime {
     let interval = interval.map(|(low, high)| (Seconds(low), Seconds(high)));
     let (mapping, time) = (Mapping::of(m, p), Seconds(time));
-    Predicted { mapping, time, interval, standing: Standing::Slower }
+    PredictedTime { mapping, time, interval, standing: Standing::Slower }
 }
 
-fn ran(m: u32, p: u32, time: f64, repetitions: u32) -> Measured {
-    Measured { mapping: Mapping::of(m, p), time: Seconds(time), repetitions }
+fn ran(m: u32, p: u32, time: f64, repetitions: u32) -> MeasuredTime {
+    MeasuredTime { mapping: Mapping::of(m, p), time: Seconds(time), repetitions }
 }
 
 /// Three predictions, one of which ran, and a run that was not predicted.
