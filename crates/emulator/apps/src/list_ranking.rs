@@ -33,9 +33,10 @@ use std::sync::Arc;
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
 use crate::run::Run;
+use crate::run::require;
 use host::{LoneHost, RankingHost};
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_base::units::Seconds;
 use mmgp_cell::Placement;
 use mmgp_lists::{List, Operation, Order, checksum, imbalance};
@@ -91,15 +92,11 @@ impl ListRanking {
         [sublists, buffers]: [u32; 2],
         seed: u64,
     ) -> Result<Self> {
-        let within = |name, found: u32, most: u32| {
-            if (1..=most).contains(&found) {
-                return Ok(());
-            }
-            let expected = format!("1 to {most}");
-            Err(Error::out_of_range(name, found.to_string(), expected))
-        };
-        within("sublists", sublists, MOST_SUBLISTS)?;
-        within("DMA lists under way", buffers, MOST_BUFFERS)?;
+        for (name, found, most) in
+            [("sublists", sublists, MOST_SUBLISTS), ("DMA lists under way", buffers, MOST_BUFFERS)]
+        {
+            require((1..=most).contains(&found), name, found, format!("1 to {most}"))?;
+        }
         Ok(Self {
             list,
             order,
@@ -157,14 +154,8 @@ impl ListRanking {
     fn fits(&self, spes: u32) -> Result<()> {
         let nodes = u64::from(self.list.nodes());
         let most = (1 << 28) / u64::from(spes + 2);
-        if nodes <= most {
-            return Ok(());
-        }
-        Err(Error::out_of_range(
-            "nodes of the list",
-            nodes.to_string(),
-            format!("at most {most} on {spes} SPEs: a DMA list reaches 4 GB"),
-        ))
+        let expected = format!("at most {most} on {spes} SPEs: a DMA list reaches 4 GB");
+        require(nodes <= most, "nodes of the list", nodes, expected)
     }
 }
 
@@ -211,13 +202,12 @@ impl Application for ListRanking {
     }
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
-        if mapping.m() > 1 {
-            return Err(Error::out_of_range(
-                "processes of list-ranking",
-                mapping.m().to_string(),
-                "1: one process follows the heads of the sublists",
-            ));
-        }
+        require(
+            mapping.m() == 1,
+            "processes of list-ranking",
+            mapping.m(),
+            "1: one process follows the heads of the sublists",
+        )?;
         let blade = on.blade();
         let own = on.assign(mapping)?.swap_remove(0);
         let findings = Rc::new(RefCell::new(None));

@@ -42,11 +42,12 @@ use crate::phylogeny::simulate;
 use crate::phylogeny::stream::Stream;
 use crate::phylogeny::tree::Tree;
 use crate::port::transfers;
+use crate::run::require;
 use crate::streaming::Transfers;
 use grid::Known;
 use memory::{CODES_BYTES, COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_cell::Placement;
 use mmgp_cell::ppe::HostCompiler;
 use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
@@ -102,26 +103,24 @@ impl Pbpi {
         seed: u64,
         generations: u32,
     ) -> Result<Self> {
-        if patterns.is_empty() {
-            return Err(Error::out_of_range(
-                "the alignment",
-                "no column with a determined character",
-                "at least one",
-            ));
-        }
+        require(
+            !patterns.is_empty(),
+            "the alignment",
+            "no column with a determined character",
+            "at least one",
+        )?;
         let taxa = patterns.tips.len();
         let starts = if tree.is_some() { Starts::Given } else { Starts::Random };
         let tree = match tree {
             Some(tree) => tree,
             None => Tree::random(taxa, FIRST_BRANCH_LENGTH, &mut Stream::new(seed, TREE_STREAM))?,
         };
-        if tree.taxa() != taxa {
-            return Err(Error::out_of_range(
-                "the tree",
-                format!("{} taxa", tree.taxa()),
-                format!("{taxa}, as in the alignment"),
-            ));
-        }
+        require(
+            tree.taxa() == taxa,
+            "the tree",
+            format!("{} taxa", tree.taxa()),
+            format!("{taxa}, as in the alignment"),
+        )?;
         // A chain of no generations only evaluates its tree, which may have any branch lengths.
         let tree = if generations == 0 { tree } else { raise_to_floor(&tree) };
         Ok(Self {
@@ -146,14 +145,9 @@ impl Pbpi {
     /// # Errors
     /// `OutOfRange` where there is not one name for each taxon.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
-        if names.len() == self.tree.taxa() {
-            return Ok(Self { names, ..self });
-        }
-        Err(Error::out_of_range(
-            "names",
-            names.len().to_string(),
-            format!("one for each of {} taxa", self.tree.taxa()),
-        ))
+        let expected = format!("one for each of {} taxa", self.tree.taxa());
+        require(names.len() == self.tree.taxa(), "names", names.len(), expected)?;
+        Ok(Self { names, ..self })
     }
 
     /// The same with several chains at different temperatures.

@@ -30,12 +30,13 @@ use std::sync::Arc;
 use crate::Port;
 use crate::application::{Application, Description, Division, Ran};
 use crate::phylogeny::Patterns;
+use crate::run::require;
 use crate::run::{HostTotals, Run};
 use farm::{Finished, Hosted};
 use findings::{Answers, Book};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::ppe::HostCompiler;
 use mmgp_cell::{Placement, Progress};
@@ -103,40 +104,30 @@ impl Raxml {
     /// Fails where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
     pub fn new(patterns: Patterns, settings: Settings, tasks: Tasks, port: Port) -> Result<Self> {
         let taxa = patterns.tips.len();
-        let refuse =
-            |name, found: String, expected: &str| Err(Error::out_of_range(name, found, expected));
-        if patterns.is_empty() {
-            let found = "no column with a determined character".into();
-            return refuse("the alignment", found, "at least one");
+        require(
+            !patterns.is_empty(),
+            "the alignment",
+            "no column with a determined character",
+            "at least one",
+        )?;
+        require(taxa >= 4, "the alignment", format!("{taxa} taxa"), "at least 4")?;
+        let (found, expected) = ("no inference and no bootstrap", "at least one of either");
+        require(tasks.count() > 0, "tasks", found, expected)?;
+        if let Start::Given(tree) = &settings.start {
+            let (found, expected) = (tree.taxa(), format!("{taxa}, as in the alignment"));
+            require(found == taxa, "the tree", format!("{found} taxa"), expected)?;
         }
-        if taxa < 4 {
-            return refuse("the alignment", format!("{taxa} taxa"), "at least 4");
-        }
-        if tasks.count() == 0 {
-            let found = "no inference and no bootstrap".into();
-            return refuse("tasks", found, "at least one of either");
-        }
-        match &settings.start {
-            Start::Given(tree) if tree.taxa() != taxa => {
-                let expected = format!("{taxa}, as in the alignment");
-                refuse("the tree", format!("{} taxa", tree.taxa()), &expected)
-            }
-            _ => {
-                let placement = Placement::default();
-                let (compiler, teams) = (HostCompiler::default(), Teams::ByMaster);
-                Ok(Self {
-                    patterns,
-                    settings,
-                    tasks,
-                    port,
-                    compiler,
-                    placement,
-                    teams,
-                    host_version: HostVersion::default(),
-                    known: None,
-                })
-            }
-        }
+        Ok(Self {
+            patterns,
+            settings,
+            tasks,
+            port,
+            compiler: HostCompiler::default(),
+            placement: Placement::default(),
+            teams: Teams::ByMaster,
+            host_version: HostVersion::default(),
+            known: None,
+        })
     }
 
     /// The same with the data of the processes placed otherwise than each on its own Cell.

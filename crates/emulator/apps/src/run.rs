@@ -1,11 +1,28 @@
 //! What one run of a program on the emulated machine took, and where the time went.
 
 use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::Split;
 use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_cell::counts::Counts;
 use mmgp_cell::record::{FunctionTotals, Readings};
 use mmgp_runtime::Runtime;
+
+/// Refuses a value unless the condition holds, as `assert` would.
+///
+/// # Errors
+/// [`Error::OutOfRange`] with what was found and what was expected.
+pub(crate) fn require(
+    condition: bool,
+    name: &'static str,
+    found: impl ToString,
+    expected: impl Into<String>,
+) -> Result<()> {
+    if condition {
+        return Ok(());
+    }
+    Err(Error::out_of_range(name, found.to_string(), expected))
+}
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.
 #[derive(Debug, Clone, PartialEq)]

@@ -24,8 +24,9 @@ use crate::fingerprint::Fingerprint;
 use crate::layout::InMemory as _;
 use crate::phylogeny::stream::Stream;
 use crate::run::Run;
+use crate::run::require;
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::{EffectiveAddress, Placement};
@@ -74,13 +75,12 @@ impl Sgemm {
     /// # Errors
     /// [`Error::OutOfRange`] where they are not as large as each other.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
-        if a.order() != b.order() {
-            return Err(Error::out_of_range(
-                "order of the second matrix",
-                b.order().to_string(),
-                format!("{} as that of the first", a.order()),
-            ));
-        }
+        require(
+            a.order() == b.order(),
+            "order of the second matrix",
+            b.order(),
+            format!("{} as that of the first", a.order()),
+        )?;
         Ok(Self { a, b, placement: Placement::default() })
     }
 
@@ -123,13 +123,12 @@ impl Application for Sgemm {
     }
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
-        if mapping.m() > 1 {
-            return Err(Error::out_of_range(
-                "processes of the product",
-                mapping.m().to_string(),
-                "1, which starts all SPEs: p is how many",
-            ));
-        }
+        require(
+            mapping.m() == 1,
+            "processes of the product",
+            mapping.m(),
+            "1, which starts all SPEs: p is how many",
+        )?;
         let blade = on.blade();
         let own = on.assign(mapping)?.remove(0);
         let homes = blade.homes(self.placement, 0, &own);
@@ -169,13 +168,12 @@ impl Matrix {
     /// [`Error::OutOfRange`] where the order is no multiple of 64, 0 or more than
     /// [`LARGEST_ORDER`].
     pub fn new(order: u32, mut entry: impl FnMut(u32, u32) -> f32) -> Result<Self> {
-        if !order.is_multiple_of(SIZE) || !(1..=LARGEST_ORDER).contains(&order) {
-            return Err(Error::out_of_range(
-                "order of the matrices",
-                order.to_string(),
-                format!("a multiple of {SIZE} from {SIZE} to {LARGEST_ORDER}"),
-            ));
-        }
+        require(
+            order.is_multiple_of(SIZE) && (1..=LARGEST_ORDER).contains(&order),
+            "order of the matrices",
+            order,
+            format!("a multiple of {SIZE} from {SIZE} to {LARGEST_ORDER}"),
+        )?;
         let places = (0..order).flat_map(|row| (0..order).map(move |column| (row, column)));
         Ok(Self { order, entries: places.map(|(row, column)| entry(row, column)).collect() })
     }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
+use crate::run::require;
 use lines::RankMap;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
@@ -191,13 +192,8 @@ impl Application for Sweep3d {
     }
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
-        if mapping.m() > 1 {
-            return Err(Error::out_of_range(
-                "processes of sweep3d",
-                mapping.m().to_string(),
-                "1: its ranks are SPEs, or one process hands out lines; --p is how many",
-            ));
-        }
+        let expected = "1: its ranks are SPEs, or one process hands out lines; --p is how many";
+        require(mapping.m() == 1, "processes of sweep3d", mapping.m(), expected)?;
         let (run, findings) = match self.programming {
             Programming::Reverse => reverse::run(self, on, mapping)?,
             Programming::Accelerator => accelerator::run(self, on, mapping)?,

@@ -16,8 +16,9 @@ use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
 use crate::phylogeny::Stream;
 use crate::run::Run;
+use crate::run::require;
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds};
 use mmgp_cell::element::{Element, Timed};
 use mmgp_cell::memory::Memory;
@@ -62,13 +63,7 @@ impl Synthetic {
     /// [`MOST_OFFLOADS`] in all.
     pub fn new(tasks: u32, offloads: u32, durations: Durations, seed: u64) -> Result<Self> {
         let all = u64::from(tasks) * u64::from(offloads);
-        if all == 0 || all > MOST_OFFLOADS {
-            return Err(Error::out_of_range(
-                "off-loads of all tasks",
-                all.to_string(),
-                "1 to 2^32",
-            ));
-        }
+        require((1..=MOST_OFFLOADS).contains(&all), "off-loads of all tasks", all, "1 to 2^32")?;
         Ok(Self { tasks, offloads, durations, shared: 0.0, on_host: None, seed })
     }
 
@@ -77,13 +72,12 @@ impl Synthetic {
     /// # Errors
     /// [`Error::OutOfRange`] where it is not a part.
     pub fn sharing(self, part: f64) -> Result<Self> {
-        if !(0.0..=1.0).contains(&part) {
-            return Err(Error::out_of_range(
-                "part of an off-load that can be shared",
-                part.to_string(),
-                "0 to 1",
-            ));
-        }
+        require(
+            (0.0..=1.0).contains(&part),
+            "part of an off-load that can be shared",
+            part,
+            "0 to 1",
+        )?;
         Ok(Self { shared: part, ..self })
     }
 
@@ -93,13 +87,12 @@ impl Synthetic {
     /// # Errors
     /// [`Error::OutOfRange`] where it is not a number from 0 to 1000.
     pub fn on_host(self, times: f64) -> Result<Self> {
-        if !(0.0..=1e3).contains(&times) {
-            return Err(Error::out_of_range(
-                "time of the host's version",
-                times.to_string(),
-                "0 to 1000 times that of an SPE",
-            ));
-        }
+        require(
+            (0.0..=1e3).contains(&times),
+            "time of the host's version",
+            times,
+            "0 to 1000 times that of an SPE",
+        )?;
         Ok(Self { on_host: Some(times), ..self })
     }
 
@@ -237,10 +230,7 @@ impl Durations {
     /// # Errors
     /// The errors of [`Durations::constant`], and where there are none.
     pub fn trace(bursts: Vec<Burst>) -> Result<Self> {
-        if bursts.is_empty() {
-            let found = "no row";
-            return Err(Error::out_of_range("trace", found, "one or more"));
-        }
+        require(!bursts.is_empty(), "trace", "no row", "one or more")?;
         check(&bursts)?;
         Ok(Self(Distribution::Trace(bursts.into())))
     }
@@ -264,10 +254,8 @@ fn check(bursts: &[Burst]) -> Result<()> {
     let times =
         bursts.iter().flat_map(|burst| [("host burst", burst.host), ("off-load", burst.offload)]);
     for (name, time) in times {
-        if !(0.0..=LONGEST).contains(&time.0) {
-            let (found, expected) = (format!("{} s", time.0), "0 to 1000 s");
-            return Err(Error::out_of_range(name, found, expected));
-        }
+        let (found, expected) = (format!("{} s", time.0), "0 to 1000 s");
+        require((0.0..=LONGEST).contains(&time.0), name, found, expected)?;
     }
     Ok(())
 }

@@ -11,7 +11,8 @@
 
 use super::memory::block;
 use crate::phylogeny::Stream;
-use mmgp_base::error::{Error, Result};
+use crate::run::require;
+use mmgp_base::error::Result;
 
 /// How chains are coupled, and on how many rows of processes they run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,23 +38,14 @@ impl Coupling {
     /// # Errors
     /// `OutOfRange` for no chain, a step that is negative or not finite, and an interval of 0.
     pub fn new(chains: u32, heating: f64, swap_every: u32) -> Result<Self> {
-        if chains == 0 {
-            return Err(Error::out_of_range("the number of chains", "0", "at least 1"));
-        }
-        if !(heating.is_finite() && heating >= 0.0) {
-            return Err(Error::out_of_range(
-                "the step of the temperatures",
-                heating.to_string(),
-                "a number of 0 or more",
-            ));
-        }
-        if swap_every == 0 {
-            return Err(Error::out_of_range(
-                "generations between two swaps",
-                "0",
-                "at least 1 generation",
-            ));
-        }
+        require(chains > 0, "the number of chains", "0", "at least 1")?;
+        require(
+            heating.is_finite() && heating >= 0.0,
+            "the step of the temperatures",
+            heating,
+            "a number of 0 or more",
+        )?;
+        require(swap_every > 0, "generations between two swaps", "0", "at least 1 generation")?;
         Ok(Self { chains, heating, swap_every, ..Self::SINGLE })
     }
 
@@ -62,10 +54,8 @@ impl Coupling {
     /// # Errors
     /// `OutOfRange` for no row, or more rows than chains, some of which would have nothing to do.
     pub fn on_rows(self, rows: u32) -> Result<Self> {
-        if rows == 0 || rows > self.chains {
-            let expected = format!("from 1 to the number of chains, {}", self.chains);
-            return Err(Error::out_of_range("rows of processes", rows.to_string(), expected));
-        }
+        let expected = format!("from 1 to the number of chains, {}", self.chains);
+        require((1..=self.chains).contains(&rows), "rows of processes", rows, expected)?;
         Ok(Self { rows, ..self })
     }
 
@@ -155,10 +145,8 @@ impl Grid {
     /// # Errors
     /// `OutOfRange` where the rows would not be equally long.
     pub fn new(m: u32, rows: u32) -> Result<Self> {
-        if rows == 0 || !m.is_multiple_of(rows) {
-            let expected = format!("a divisor of m = {m}, so that rows are equally long");
-            return Err(Error::out_of_range("rows of processes", rows.to_string(), expected));
-        }
+        let expected = format!("a divisor of m = {m}, so that rows are equally long");
+        require(rows > 0 && m.is_multiple_of(rows), "rows of processes", rows, expected)?;
         Ok(Self { rows, columns: m / rows })
     }
 

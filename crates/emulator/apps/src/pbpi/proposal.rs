@@ -12,7 +12,8 @@ mod tests;
 mod topology;
 
 use crate::phylogeny::{Stream, Tree};
-use mmgp_base::error::{Error, Result};
+use crate::run::require;
+use mmgp_base::error::Result;
 
 /// The least length of a branch [expected substitutions per site].
 pub const BRANCH_FLOOR: f64 = 2e-6;
@@ -187,10 +188,8 @@ impl Prior {
     /// # Errors
     /// `OutOfRange` for a rate that is not positive and finite, with which there is no posterior.
     pub fn new(rate: f64) -> Result<Self> {
-        if rate.is_finite() && rate > 0.0 {
-            return Ok(Self { rate });
-        }
-        Err(Error::out_of_range("prior rate", rate.to_string(), "a positive number"))
+        require(rate.is_finite() && rate > 0.0, "prior rate", rate, "a positive number")?;
+        Ok(Self { rate })
     }
 
     /// ln of the prior density of `tree`, without the constant share of its topology; minus

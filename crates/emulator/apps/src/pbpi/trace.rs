@@ -7,7 +7,8 @@ use super::proposal::Kind;
 use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
 use crate::phylogeny::splits::{Consensus, SplitCounts};
-use mmgp_base::error::{Error, Result};
+use crate::run::require;
+use mmgp_base::error::Result;
 
 /// One generation of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,20 +147,13 @@ impl Sampling {
     /// # Errors
     /// `OutOfRange` for an interval of 0, and a share outside [0, 1).
     pub fn new(every: u32, burn_in: f64) -> Result<Self> {
-        if every == 0 {
-            return Err(Error::out_of_range(
-                "generations between two samples",
-                "0",
-                "at least 1 generation",
-            ));
-        }
-        if !(0.0..1.0).contains(&burn_in) {
-            return Err(Error::out_of_range(
-                "the share of the burn-in",
-                burn_in.to_string(),
-                "a fraction of at least 0 and below 1",
-            ));
-        }
+        require(every > 0, "generations between two samples", "0", "at least 1 generation")?;
+        require(
+            (0.0..1.0).contains(&burn_in),
+            "the share of the burn-in",
+            burn_in,
+            "a fraction of at least 0 and below 1",
+        )?;
         Ok(Self { every, burn_in })
     }
 
@@ -171,14 +165,9 @@ impl Sampling {
     /// Whether so many generations leave a sample for the consensus.
     pub(super) fn check(&self, generations: u32) -> Result<()> {
         let last = generations - generations % self.every;
-        if last > self.burnt(generations) {
-            return Ok(());
-        }
-        Err(Error::out_of_range(
-            "generations between two samples",
-            format!("{} for {generations} generations", self.every),
-            "a sample after the burn-in",
-        ))
+        let found = format!("{} for {generations} generations", self.every);
+        let (name, expected) = ("generations between two samples", "a sample after the burn-in");
+        require(last > self.burnt(generations), name, found, expected)
     }
 
     /// Whether the state after that generation, counted from 1, is sampled.

@@ -8,7 +8,8 @@ use super::alignment::Alignment;
 use super::jukes_cantor::transition_matrix;
 use super::stream::Stream;
 use super::tree::Tree;
-use mmgp_base::error::{Error, Result};
+use crate::run::require;
+use mmgp_base::error::Result;
 
 /// Branch lengths of a simulated tree are multiples of this [expected substitutions per site] and
 /// never zero: a tree file stays short, and no platform's logarithm shows in it.
@@ -28,13 +29,12 @@ pub const MOST_RESIDUES: usize = 1 << 28;
 /// # Errors
 /// `OutOfRange` for fewer than 3 taxa or more than [`MOST_TAXA`], or a mean that is not positive.
 pub fn tree(taxa: usize, mean_branch_length: f64, seed: u64) -> Result<Tree> {
-    if taxa > MOST_TAXA {
-        return Err(Error::out_of_range(
-            "taxa",
-            taxa.to_string(),
-            format!("at most {MOST_TAXA}, so that the tree fits memory"),
-        ));
-    }
+    require(
+        taxa <= MOST_TAXA,
+        "taxa",
+        taxa,
+        format!("at most {MOST_TAXA}, so that the tree fits memory"),
+    )?;
     let mut tree = Tree::random(taxa, mean_branch_length, &mut Stream::new(seed, 0))?;
     let steps_per_unit = 1.0 / LENGTH_STEP;
     for node in 0..tree.nodes() {
@@ -59,27 +59,17 @@ pub fn names(taxa: usize) -> Vec<String> {
 /// # Errors
 /// `OutOfRange` where there is no site, more than [`MOST_RESIDUES`], or not one name for each tip.
 pub fn alignment(tree: &Tree, names: &[String], sites: usize, seed: u64) -> Result<Alignment> {
-    if sites == 0 {
-        return Err(Error::out_of_range("sites", "0", "at least 1"));
-    }
-    if names.len() != tree.taxa() {
-        return Err(Error::out_of_range(
-            "names",
-            format!("{}", names.len()),
-            format!("one for each of the {} tips", tree.taxa()),
-        ));
-    }
+    require(sites > 0, "sites", "0", "at least 1")?;
+    require(
+        names.len() == tree.taxa(),
+        "names",
+        names.len(),
+        format!("one for each of the {} tips", tree.taxa()),
+    )?;
     let most_sites = MOST_RESIDUES / tree.taxa();
-    if sites > most_sites {
-        return Err(Error::out_of_range(
-            "sites",
-            sites.to_string(),
-            format!(
-                "at most {most_sites} for {} taxa, so that the alignment fits memory",
-                tree.taxa()
-            ),
-        ));
-    }
+    let expected =
+        format!("at most {most_sites} for {} taxa, so that the alignment fits memory", tree.taxa());
+    require(sites <= most_sites, "sites", sites, expected)?;
     let mut stream = Stream::new(seed, 1);
     let mut states: Vec<Vec<u8>> = vec![Vec::new(); tree.nodes()];
     for node in tree.below(tree.root()) {

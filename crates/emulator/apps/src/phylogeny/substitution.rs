@@ -5,6 +5,7 @@ pub mod notation;
 
 use std::ops::RangeInclusive;
 
+use crate::run::require;
 use mmgp_base::error::{Error, Result};
 use nalgebra::{Matrix3, Matrix4, Vector4};
 
@@ -102,11 +103,9 @@ impl SiteRates {
     /// `OutOfRange` for an `alpha` outside 0.001..=10,000, where the rates are exact to at least
     /// ten digits.
     pub(crate) fn gamma(alpha: f64) -> Result<Self> {
-        if !ALPHA.contains(&alpha) {
-            let (least, most) = (ALPHA.start(), ALPHA.end());
-            let expected = format!("a number from {least} to {most}");
-            return Err(Error::out_of_range("alpha", alpha.to_string(), expected));
-        }
+        let (least, most) = (ALPHA.start(), ALPHA.end());
+        let expected = format!("a number from {least} to {most}");
+        require(ALPHA.contains(&alpha), "alpha", alpha, expected)?;
         Ok(Self::Gamma { alpha, rates: mean_rates(alpha) })
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use mmgp_base::error::Error;
 use mmgp_cell::mfc::Hazards;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_kernels::sgemm::FLOPS;

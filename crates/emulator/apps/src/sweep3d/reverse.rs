@@ -9,6 +9,7 @@ use super::lines::{MESSAGES, RankMap};
 use super::rank::{Account, RankProgram};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
+use crate::run::require;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Cycles, Seconds, SimTime};
@@ -166,13 +167,12 @@ impl Seats {
             None if ranks <= spes => on.assign(mapping)?.swap_remove(0),
             None => (0..ranks).collect(),
         };
-        if places.len() != ranks as usize {
-            return Err(Error::out_of_range(
-                "ranks of sweep3d",
-                ranks.to_string(),
-                format!("{}, as many as have places", places.len()),
-            ));
-        }
+        require(
+            places.len() == ranks as usize,
+            "ranks of sweep3d",
+            ranks,
+            format!("{}, as many as have places", places.len()),
+        )?;
         let of = |blade: &Rc<Blade>, index, place: u32| Seat {
             blade: Rc::clone(blade),
             index,

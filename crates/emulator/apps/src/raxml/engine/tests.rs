@@ -1,5 +1,6 @@
 //! Likelihoods on a plain engine and through the kernels of the emulated machine.
 
+#[cfg(test)]
 mod reference;
 
 use std::rc::Rc;
