@@ -57,6 +57,8 @@ validate: validate --params params.toml --app pbpi --input sim12 --generations 5
 validate-threshold: validate --params pbpi-qs20 --app pbpi --input sim12 --generations 2 --machine ps3 --out failed --fail-above 1
 study: study --app pbpi --input sim12 --generations 5 --machine ps3 --out study
 study-raxml: study --app raxml --input sim12 --bootstraps 2 --machine ps3 --out study_raxml
+study-list-ranking: study list-ranking --machine ps3 --nodes 20000 --out study_list
+study-sweep3d: study sweep3d --machine ps3 --cells 12x12x10 --out study_sweep
 report: report study --out report.html
 report-set: report pbpi-qs20 --out set.html
 plot: plot --study study --kind heat-map --out map.svg
