@@ -31,7 +31,6 @@ mod output;
 mod plot;
 mod predict;
 mod profile;
-mod provenance;
 mod report;
 mod scaling;
 mod schedulers;

@@ -14,7 +14,7 @@ use super::plot::write_picture;
 use crate::answer::{Style, Table};
 use crate::cluster::{Between, Cluster, Grid, Network, Placement, Shape, Tiles};
 use crate::error::{Error, Result};
-use crate::lab::study::doublings;
+use crate::lab::space::doublings;
 use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::threads::on_threads;

@@ -1,4 +1,5 @@
-//! What commands that leave results in a folder have in common: flags, and what the results are of.
+//! What commands that leave results in a folder have in common: flags, what the results are of, and
+//! where they come from.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,16 +7,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, CommandFactory as _};
 
 use super::files::Guard;
+use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data};
 use super::{Answer, Cli, input};
-use crate::error::{Error, Result};
-use crate::lab::Identity;
+use crate::apps::Application;
+use crate::error::{Error, Result, Warning};
 use crate::lab::study::Study;
 use crate::lab::transaction::{
     Earlier, FOLDER_OF_RESULTS, FOLDER_OF_SHARE, FinishedShard, free_folder,
 };
-use crate::measure::Shard;
-use crate::report::provenance::InputFile;
+use crate::lab::{Identity, typed};
+use crate::measure::{ApplicationTarget, Shard};
+use crate::report::provenance::{InputFile, MachineName, Provenance};
 
 /// What a command is told of its folder.
 #[derive(Args)]
@@ -140,6 +143,35 @@ pub fn plain_words(words: &[OsString]) -> Vec<String> {
     plain
 }
 
+/// What a page says of the origin of its files.
+pub fn provenance(
+    (app_arguments, machine, words): (&AppArguments, &MachineArguments, &[OsString]),
+    app: &dyn Application,
+    target: &ApplicationTarget,
+    warnings: &[Warning],
+) -> Result<Provenance> {
+    let mut files = app_arguments.files().to_vec();
+    files.push(("--machine", input::machine_file(&machine.machine)));
+    let described = |(flag, path): (&str, Option<&Path>)| {
+        let path = path?;
+        let role = flag.trim_start_matches("--");
+        Some(input::source(path).map(|source| InputFile::new(&source, role)))
+    };
+    let inputs = files.into_iter().filter_map(described).collect::<Result<_>>()?;
+    Ok(Provenance {
+        command: Some(typed(&plain_words(words))),
+        version: Some(crate::VERSION.into()),
+        seed: Some(app_arguments.seed()),
+        application: Some(app.name().into()),
+        machine: Some(MachineName {
+            name: target.name().into(),
+            description: target.description().into(),
+        }),
+        inputs,
+        warnings: warnings.iter().map(ToString::to_string).collect(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,7 +205,7 @@ mod tests {
     #[test]
     fn a_command_is_kept_without_what_changes_no_result() {
         let check = |arguments: &[&str], expected: &str| {
-            assert_eq!(crate::lab::typed(&plain_words(&words(arguments))), expected);
+            assert_eq!(typed(&plain_words(&words(arguments))), expected);
         };
         check(
             &["study", "raxml", "--threads", "1", "--out=x", "--quiet", "--seed", "3"],

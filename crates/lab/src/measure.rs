@@ -16,7 +16,6 @@ pub mod memory;
 pub mod messages;
 pub mod micro;
 mod product;
-mod profile_rows;
 pub mod schedulers;
 mod shard;
 pub mod target;

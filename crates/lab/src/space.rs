@@ -69,6 +69,12 @@ impl Space {
     }
 }
 
+/// 1, 2, 4 and so on up to `most`.
+pub fn doublings(most: u32) -> Vec<u32> {
+    let counts = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+    counts.take_while(|&count| count <= most).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

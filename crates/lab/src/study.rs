@@ -53,7 +53,7 @@ use crate::observer::Observer;
 use crate::space::Point;
 use crate::transaction::{Earlier, FinishedShard, Kept, Transaction};
 use crate::validate::{Outcome, Summary};
-pub use choices::{Choice, Choices, doublings};
+pub use choices::{Choice, Choices};
 pub use list_ranking::ThreadChoices;
 pub use mappings::{Mappings, Predictions};
 pub use sweep3d::SweepChoices;

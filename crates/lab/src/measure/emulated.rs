@@ -5,8 +5,9 @@ mod watch;
 use std::sync::Arc;
 
 use super::target::{Layout, Measured, Target};
-use super::{memory, micro, profile_rows};
+use super::{memory, micro};
 use crate::measure::ClockPhases;
+use mmgp_apps::run::Run;
 use mmgp_apps::{Application, Ran};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -143,10 +144,27 @@ impl Measured for Emulated {
         let on = self.at_rest(self.blade().telling(progress.clone()).read_by(clocks))?;
         let run = workload.run(&on, Mapping::SEQUENTIAL)?.run;
         let readings = (1..).zip(on.blade().recorder.further());
-        let rows =
-            |(repetition, clock)| profile_rows::rows(workload, run.as_shown_by(clock), repetition);
+        let rows = |(repetition, clock)| profile_rows(workload, run.as_shown_by(clock), repetition);
         Ok(readings.flat_map(rows).collect())
     }
+}
+
+/// The rows of one sequential run, one for each off-loaded function.
+///
+/// The host's time of a function is what leads to its off-loads; the collective that ends an
+/// evaluation counts for the function before it.
+fn profile_rows(app: &dyn Application, run: Run, repetition: u32) -> impl Iterator<Item = Profile> {
+    let collective = app.function_before_collective();
+    run.functions.into_iter().map(move |function| Profile {
+        phase: function.name.to_string(),
+        repetition,
+        offloads: function.calls,
+        collectives: if Some(function.name) == collective { function.calls } else { 0 },
+        hpu_time_s: function.host.0,
+        apu_parallel_time_s: function.apu_parallel.0,
+        apu_serial_time_s: function.apu_serial.0,
+        gap_time_s: function.gap.0,
+    })
 }
 
 #[cfg(test)]
@@ -202,7 +220,7 @@ mod tests {
             let blade = Blade::new(target.machine(), KernelTiming::Cached, phases.next_phase());
             let on = target.at_rest(blade).unwrap();
             let run = pbpi().run(&on, Mapping::SEQUENTIAL).unwrap().run;
-            profile_rows::rows(&pbpi(), run, repetition).collect::<Vec<_>>()
+            profile_rows(&pbpi(), run, repetition).collect::<Vec<_>>()
         };
         let by_each: Vec<Vec<Profile>> = (1..=3).map(of_a_run).collect();
         assert_eq!(by_one, by_each.concat());

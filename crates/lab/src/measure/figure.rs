@@ -6,9 +6,8 @@
 
 mod dma;
 mod eib;
-mod linux;
+mod host;
 mod messages;
-mod mpi;
 mod ppe;
 mod signals;
 mod spu;
@@ -33,14 +32,13 @@ struct Program {
 }
 
 /// All programs, by what they are about.
-const PROGRAMS: [&[Program]; 8] = [
+const PROGRAMS: [&[Program]; 7] = [
     &spu::PROGRAMS,
     &dma::PROGRAMS,
     &eib::PROGRAMS,
     &signals::PROGRAMS,
     &ppe::PROGRAMS,
-    &linux::PROGRAMS,
-    &mpi::PROGRAMS,
+    &host::PROGRAMS,
     &messages::PROGRAMS,
 ];
 

@@ -153,9 +153,3 @@ impl Term {
 pub(super) struct Terms<T> {
     pub(super) terms: Vec<T>,
 }
-
-/// 1, 2, 4 and so on up to `most`.
-pub fn doublings(most: u32) -> Vec<u32> {
-    let counts = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
-    counts.take_while(|&count| count <= most).collect()
-}

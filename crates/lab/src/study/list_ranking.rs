@@ -10,11 +10,11 @@ use mmgp_model::fit::estimate_threads;
 use mmgp_model::models::TimeModel as _;
 use mmgp_model::models::threads::{self, Division, SoftwareThreads, ThreadFormula, ThreadTerms};
 
-use super::choices::{PREDICTIONS, TERMS, Term, Terms, VALIDATION, doublings};
+use super::choices::{PREDICTIONS, TERMS, Term, Terms, VALIDATION};
 use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 use crate::measure::ApplicationTarget;
 use crate::measure::list_ranking::{run_thread_plan, thread_plans};
-use crate::space::{Point, Space};
+use crate::space::{Point, Space, doublings};
 use crate::validate::{Outcome, Summary};
 
 /// Numbers of sublists that are studied.

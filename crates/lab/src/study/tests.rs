@@ -159,7 +159,7 @@ fn a_share_of_a_study_runs_its_share_and_is_told_what_is_left() {
         panic!("it is a share")
     };
     assert_eq!((share.shard().to_string(), target.asked().len()), ("1/3".into(), 3));
-    let shares = crate::transaction::Shares::read(&[folder.clone()]).unwrap();
+    let shares = crate::transaction::Shares::read(std::slice::from_ref(&folder)).unwrap();
     assert_eq!(shares.missing().len(), 2);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -47,11 +47,11 @@ impl FinishedShard {
             return Err(Error::TooLittleData {
                 file: folder.display().to_string(),
                 found: format!("no {FILE}, which says that a share is finished"),
-                advice: "the command with --shard and --out goes on with it".into(),
+                advice: "the command that this is a share of goes on with it".into(),
             });
         }
         let source = Source::read(&path)?;
-        let expected = "what a command with --shard wrote";
+        let expected = "what the command of a share wrote";
         let found: Self = serde_json::from_str(&source.text)
             .map_err(|error| source.json_error(&source.text, &error, expected))?;
         found.shard.parse::<Shard>().map(|_| found)

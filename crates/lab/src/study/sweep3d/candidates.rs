@@ -10,7 +10,7 @@ use mmgp_sweep::{Fields, Input};
 
 use crate::measure::messages;
 use crate::measure::wavefront::BlockPlan;
-use crate::study::choices::doublings;
+use crate::space::doublings;
 
 /// Planes of a block, as far as there are so many.
 const PLANES: [u32; 6] = [2, 5, 10, 20, 40, 80];

@@ -1,20 +1,23 @@
-//! Figures of Linux on the PPE: what giving the processor away costs, and what a program whose
-//! workers do so gets done.
+//! Figures of the host: what giving its processor away costs under Linux, what a program whose workers
+//! do so gets done, and MPI among its processes.
 
 use super::super::task_profile;
 use super::super::{ClockPhases, micro};
 use super::{Bench, Program};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_cell::linux::Sharing;
+use mmgp_cell::mpi::Communicator;
 use mmgp_machine::Machine;
 use mmgp_machine::figures::Quantity;
 use mmgp_runtime::{Edtlp, Linux, Policy};
 
-pub(super) const PROGRAMS: [Program; 4] = [
+pub(super) const PROGRAMS: [Program; 5] = [
     Program { name: "context-switch", measure: context_switch },
     Program { name: "sched-yield", measure: sched_yield },
     Program { name: "raxml-edtlp", measure: |machine, at| profile::<Edtlp>(machine, at) },
     Program { name: "raxml-linux", measure: |machine, at| profile::<Linux>(machine, at) },
+    Program { name: "collective", measure: collective },
 ];
 
 /// Time of a switch between two processes on one hardware thread, each of which gives it away as
@@ -55,4 +58,24 @@ fn profile<P: Policy + Default + 'static>(machine: &Machine, workers: u32) -> Re
     const OFFLOADS: u32 = 2000;
     let time = |workers| task_profile::run(machine, workers, Box::new(P::default()), OFFLOADS, 1);
     Ok(Quantity::Ratio(time(workers)?.0 / time(1)?.0))
+}
+
+/// Time of the sum of a double over so many ranks, as a benchmark of MPI takes it: one after the other,
+/// under the machine's own scheduler.
+fn collective(machine: &Machine, ranks: u32) -> Result<Quantity> {
+    const CALLS: u32 = 200;
+    let bench = Bench::under(machine, &Sharing::kernel(machine));
+    let world = Communicator::new(&bench.blade, ranks);
+    for rank in 0..ranks {
+        let (world, process) = (world.clone(), bench.blade.host_process(rank));
+        bench.start(&format!("rank {rank}"), async move {
+            process.resume().await;
+            for _ in 0..CALLS {
+                world.allreduce_sum(&process, 1.0).await;
+            }
+            process.release();
+            Ok(())
+        });
+    }
+    Ok(Quantity::Time(Seconds(bench.run()?.0 / f64::from(CALLS))))
 }
