@@ -32,7 +32,8 @@ impl Identity {
     /// The identity that was written down.
     ///
     /// # Errors
-    /// [`Error::Read`] where there is no such file, [`Error::Input`] where it is another.
+    /// [`Error::Read`](mmgp_base::Error::Read) where there is no such file,
+    /// [`Error::Input`](mmgp_base::Error::Input) where it is another.
     pub fn read(path: &Path) -> Result<Self> {
         let source = Source::read(path)?;
         serde_json::from_str(&source.text)
@@ -42,7 +43,7 @@ impl Identity {
     /// Writes the identity down.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`](mmgp_base::Error::Write).
     pub fn write(&self, path: &Path) -> Result<()> {
         table::write(path, table::json(self))
     }

@@ -85,7 +85,7 @@ impl ListRanking {
     /// chosen as for that order, by the seed.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where there are none of them, or too many.
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where there are none of them, or too many.
     pub fn new(
         list: Arc<List>,
         order: Order,

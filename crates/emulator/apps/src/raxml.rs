@@ -153,7 +153,7 @@ impl Raxml {
     /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
     ///
     /// # Errors
-    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    /// [`Error::Infeasible`](mmgp_base::Error::Infeasible) where it has fewer than m * p SPEs.
     pub fn emulate_on(&self, on: &Runtime, mapping: Mapping) -> Result<(Run, Findings)> {
         let (blade, m) = (on.blade(), mapping.m());
         let spes = on.assign(mapping)?;

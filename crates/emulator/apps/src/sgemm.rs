@@ -61,7 +61,7 @@ impl Sgemm {
     /// Random matrices of that order, whose entries are uniform on [-1, 1).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where it is no multiple of 64, 0 or more than [`LARGEST_ORDER`].
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where it is no multiple of 64, 0 or more than [`LARGEST_ORDER`].
     pub fn random(order: u32, seed: u64) -> Result<Self> {
         let [a, b] = [0, 1].map(|number| {
             let mut stream = Stream::new(seed, number);
@@ -73,7 +73,7 @@ impl Sgemm {
     /// The product of these two.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where they are not as large as each other.
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where they are not as large as each other.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         require(
             a.order() == b.order(),
@@ -165,7 +165,7 @@ impl Matrix {
     /// The matrix of these entries by row and column, which are asked for in their order.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where the order is no multiple of 64, 0 or more than
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where the order is no multiple of 64, 0 or more than
     /// [`LARGEST_ORDER`].
     pub fn new(order: u32, mut entry: impl FnMut(u32, u32) -> f32) -> Result<Self> {
         require(

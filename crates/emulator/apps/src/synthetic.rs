@@ -59,7 +59,7 @@ impl Synthetic {
     /// number of the task.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where there are no tasks or no off-loads, or more than
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where there are no tasks or no off-loads, or more than
     /// [`MOST_OFFLOADS`] in all.
     pub fn new(tasks: u32, offloads: u32, durations: Durations, seed: u64) -> Result<Self> {
         let all = u64::from(tasks) * u64::from(offloads);
@@ -70,7 +70,7 @@ impl Synthetic {
     /// The same with a part of each off-load in a loop that the SPEs of a process share.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where it is not a part.
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where it is not a part.
     pub fn sharing(self, part: f64) -> Result<Self> {
         require(
             (0.0..=1.0).contains(&part),
@@ -85,7 +85,7 @@ impl Synthetic {
     /// SPE.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where it is not a number from 0 to 1000.
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where it is not a number from 0 to 1000.
     pub fn on_host(self, times: f64) -> Result<Self> {
         require(
             (0.0..=1e3).contains(&times),
@@ -210,7 +210,7 @@ impl Durations {
     /// Durations that are alike in all turns.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where a time is negative, or longer than a thousand seconds.
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where a time is negative, or longer than a thousand seconds.
     pub fn constant(each: Burst) -> Result<Self> {
         check(&[each])?;
         Ok(Self(Distribution::Constant(each)))

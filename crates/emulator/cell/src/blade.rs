@@ -281,7 +281,7 @@ impl Blade {
     /// Left out: reading the program from a disk, and the time of filling what is to be zero.
     ///
     /// # Errors
-    /// [`LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
+    /// [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where the image does not fit, [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where zeros are not
     /// in its buffers.
     pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
         image.check(self.machine.spu.local_store)?;

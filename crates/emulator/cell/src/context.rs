@@ -2,7 +2,7 @@
 //!
 //! As in the papers' run-time system, each SPE gets its context and its thread once, at start-up,
 //! before a program's time begins to be taken: the processes of the host begin when all SPEs have
-//! their program ([`Blade::started`]). The main process creates one context after the other; each
+//! their program ([`Blade::started`](crate::Blade::started)). The main process creates one context after the other; each
 //! SPE then fetches its program by DMA.
 
 use super::memory::EffectiveAddress;

@@ -117,7 +117,7 @@ impl Messages {
     /// state in its local store from `base` on, a multiple of 128.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where an SPE does not exist, comes twice, or its local store does not hold
+    /// [`Error::OutOfRange`](mmgp_base::Error::OutOfRange) where an SPE does not exist, comes twice, or its local store does not hold
     /// the state.
     pub fn on_blade(
         blade: &Blade,

@@ -40,7 +40,7 @@
 //! # Errors
 //! As is MPI's default, errors are fatal: a rank that names a rank which does not exist, or whose
 //! contribution to a collective does not fit those of the others, never comes back, and the run
-//! ends with [`MpiError`](crate::MpiError).
+//! ends with [`MpiError`].
 //!
 //! # What is left out
 //! Limits of the buffer for eager messages, processes that meet at a semaphore, the collective by which

@@ -153,7 +153,7 @@ impl NodeUpdate {
 /// `out_j = (sum_k Pa_jk a_k) (sum_k Pb_jk b_k) (sum_k Pc_jk c_k)` for each pattern, scaled; layout
 /// and scaling are described in the [module](super).
 ///
-/// Order of the operations: each sum as in [`NodeUpdate`](NodeUpdate), then (a b) c.
+/// Order of the operations: each sum as in [`NodeUpdate`], then (a b) c.
 ///
 /// 112 double-precision instructions a group, which take at least 784 cycles on the Cell BE (7
 /// each). A group takes 906 cycles with list scheduling, 227 a pattern, and 1,027 in program order.
