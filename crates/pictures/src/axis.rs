@@ -45,7 +45,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Of times in their unit, each at least 0: logarithmic, or linear from 0.
+    /// An axis of times in their unit, each at least 0: logarithmic, or linear from 0.
     pub fn of_times(times: impl Iterator<Item = f64> + Clone) -> Self {
         let low = times.clone().fold(f64::INFINITY, f64::min);
         let high = times.fold(0.0, f64::max);
@@ -56,7 +56,7 @@ impl Axis {
         Self::logarithmic(low, high)
     }
 
-    /// Of values above 0, logarithmic however near they are.
+    /// An axis of values above 0, logarithmic however near they are.
     pub fn of_ratios(values: impl Iterator<Item = f64> + Clone) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(NEGLIGIBLE, f64::max);
@@ -73,7 +73,7 @@ impl Axis {
         Self { spacing: Spacing::Logarithmic, low, high, ticks, minor }
     }
 
-    /// Of differences, linear and with 0 on it.
+    /// An axis of differences, linear and with 0 on it.
     pub fn of_differences(values: impl Iterator<Item = f64> + Clone) -> Self {
         let low = values.clone().fold(0.0, f64::min);
         let high = values.fold(0.0, f64::max);
@@ -81,12 +81,12 @@ impl Axis {
         Self::linear(low - margin, high + margin, TIME_LABELS)
     }
 
-    /// Of a part of something longer, linear and without margins.
+    /// An axis of a part of something longer, linear and without margins.
     pub fn of_window(low: f64, high: f64) -> Self {
         Self::linear(low, high, TIME_LABELS)
     }
 
-    /// Of values of m or p, increasing and at least 1: linear, or logarithmic with powers of two.
+    /// An axis of m or p, increasing and at least 1: linear, or logarithmic with powers of two.
     pub fn of_counts(counts: &[u32]) -> Self {
         let first = counts.first().copied().map_or(1.0, f64::from);
         let last = counts.last().copied().map_or(1.0, f64::from);
@@ -101,7 +101,7 @@ impl Axis {
         Self::of_doublings(counts)
     }
 
-    /// Of such values, logarithmic however near they are.
+    /// An axis of m or p that is logarithmic however near the values are.
     pub fn of_doublings(counts: &[u32]) -> Self {
         let first = counts.first().copied().map_or(1.0, f64::from);
         let last = counts.last().copied().map_or(1.0, f64::from);
@@ -115,12 +115,12 @@ impl Axis {
         Self::with_ticks(Spacing::Logarithmic, [low, high], ticks)
     }
 
-    /// Of ratios from one to another, with these ticks.
+    /// An axis of ratios from one to another, with these ticks.
     pub fn of_marked_ratios(low: f64, high: f64, ticks: &[f64]) -> Self {
         Self::with_ticks(Spacing::Logarithmic, [low, high], ticks.to_vec())
     }
 
-    /// Of places without labels.
+    /// An axis of places without labels.
     pub fn of_places(low: f64, high: f64) -> Self {
         Self::with_ticks(Spacing::Linear, [low, high], Vec::new())
     }
@@ -144,7 +144,7 @@ impl Axis {
         Self { spacing, low, high, ticks, minor: Vec::new() }
     }
 
-    /// Where a value lies between the lower end, 0, and the upper one, 1.
+    /// The place of a value between the lower end, 0, and the upper one, 1.
     pub fn fraction(&self, value: f64) -> f64 {
         const WHOLE: i32 = 1 << 30;
         f64::from(self.map(&value, (0, WHOLE))) / f64::from(WHOLE)

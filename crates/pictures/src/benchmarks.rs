@@ -46,7 +46,7 @@ pub enum Scale {
 /// A point of a fitted line, in the units of the labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitPoint {
-    /// Where it is.
+    /// Its place on the horizontal axis.
     pub x: f64,
     /// Its value.
     pub y: f64,

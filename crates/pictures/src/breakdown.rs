@@ -24,8 +24,8 @@ use crate::table::records::Split;
 pub(super) const WIDTH: f64 = 1240.0;
 const PANEL: f64 = 560.0;
 
-/// Of more configurations than have room to be read, the fastest of each m are shown, and of those
-/// the ones at powers of two and half-way between.
+/// The most configurations that have room to be read. Of more, the fastest of each m are shown, and
+/// of those the ones at powers of two and half-way between.
 const MOST: usize = 24;
 
 // Colours of the parts. What belongs together has a hue; the shade says which of it.

@@ -48,7 +48,7 @@ pub(super) fn panels(area: &Area, count: usize, in_a_row: usize) -> Vec<Area> {
     area.split_evenly((count.div_ceil(beside), beside))
 }
 
-/// Where an area is in the picture.
+/// The bounds of an area in the picture.
 pub(super) fn bounds<C: CoordTranslate>(area: &DrawingArea<Scene, C>) -> Bounds {
     let (across, down) = area.get_pixel_range();
     let [left, top] = place((across.start, down.start));
@@ -99,9 +99,9 @@ where
 
 /// What stands around the data of a panel.
 pub(super) struct Surround<'a> {
-    /// Above it.
+    /// The words above it.
     pub caption: &'a str,
-    /// Below the horizontal axis.
+    /// The title below the horizontal axis.
     pub x_title: &'a str,
     /// Height of the space between caption and data.
     pub above: f64,
@@ -213,7 +213,7 @@ impl<'a> Chart<'a> {
         sketch(self.panel, draw)
     }
 
-    /// Where a point is in the picture.
+    /// The place of a point in the picture.
     pub fn at(&self, x: f64, y: f64) -> Place {
         place(self.context.backend_coord(&(x, y)))
     }

@@ -27,7 +27,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Of configurations (m, p) that come by m and then by p.
+    /// Columns of configurations (m, p) that come by m and then by p.
     pub fn new(configurations: Vec<(u32, u32)>) -> Self {
         let mut place = 0.0;
         let places = configurations.iter().enumerate().map(|(index, (m, _))| {
@@ -50,7 +50,7 @@ impl Columns {
         chart.at(self.places[index], 1.0)[0]
     }
 
-    /// From one column to the next, in the picture.
+    /// The distance from one column to the next, in the picture.
     pub fn width(&self, chart: &Chart<'_>) -> f64 {
         chart.at(1.0, 1.0)[0] - chart.at(0.0, 1.0)[0]
     }

@@ -270,7 +270,7 @@ impl TimesPanel<'_> {
 
 /// A configuration to be named above the data.
 struct Best {
-    /// Where its time is drawn.
+    /// The place at which its time is drawn.
     at: Place,
     /// Its name: "measured best (4, 4) 12.3 ms".
     name: String,

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub struct Curves {
     /// What the curves are called, in the order of their colours.
     pub names: Vec<String>,
-    /// At least one.
+    /// Panels, at least one.
     pub panels: Vec<CurvePanel>,
     /// What the counts are.
     pub x_title: String,
@@ -25,7 +25,7 @@ pub struct CurvePanel {
     pub caption: String,
     /// What is drawn: a name that ends with `_s` is of times.
     pub quantity: String,
-    /// For each of the names its counts and values, by counts.
+    /// The counts and values of each of the names, by counts.
     pub series: Vec<Vec<(u32, f64)>>,
 }
 

@@ -88,7 +88,7 @@ struct Cell {
 
 /// What a map shows.
 struct Content<'a> {
-    /// By m and then by p; there is at least one.
+    /// Sorted by m and then by p; there is at least one.
     cells: &'a [Cell],
     /// What the times are: `predicted` or `measured`.
     what: &'a str,
@@ -126,9 +126,9 @@ struct Tile {
     /// Which one from the left, and from below.
     at: (usize, usize),
     bounds: Bounds,
-    /// Of its fastest configuration.
+    /// The time of its fastest configuration.
     time: f64,
-    /// Of any of them.
+    /// The standing of any of them.
     standing: Standing,
     /// How many configurations it has.
     count: usize,
@@ -141,7 +141,7 @@ struct Map<'a> {
     across: Places,
     /// The values of m along the vertical side.
     up: Places,
-    /// In order of their places.
+    /// Sorted by their places.
     tiles: Vec<Tile>,
     /// The times in their unit, from short to long.
     shades: Axis,
@@ -205,7 +205,7 @@ impl<'a> Map<'a> {
         self.data.bottom - part * self.data.height()
     }
 
-    /// Where a configuration lies.
+    /// The place of a configuration.
     fn at(&self, (m, p): (u32, u32)) -> Place {
         [self.x(self.across.middle(p)), self.y(self.up.middle(m))]
     }

@@ -16,9 +16,9 @@ pub struct Measure {
 /// Which of two numbers is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// As of times.
+    /// The smaller, as of times.
     Smaller,
-    /// As of rates.
+    /// The larger, as of rates.
     Larger,
 }
 

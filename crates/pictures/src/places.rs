@@ -1,17 +1,17 @@
 //! How the values of m, or of p, divide a side of a map into tiles.
 
-/// Up to so many values have tiles of the same size.
+/// The most values that have tiles of the same size.
 const EQUAL: usize = 24;
 
 /// No tile of a logarithmic side is narrower, in units of the picture.
 const NARROWEST: f64 = 6.0;
 
-/// Where the values lie along a side, from 0 to 1.
+/// The places of values along a side, from 0 to 1.
 pub(super) struct Places {
     /// Increasing, each once; there is at least one.
     values: Vec<u32>,
     division: Division,
-    /// For each tile the index of its first value.
+    /// The index of the first value of each tile.
     firsts: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Places {
         self.values.last().copied()
     }
 
-    /// Where the value with that index begins; after the last one, the end of the side.
+    /// The place at which the value with that index begins; after the last one, the end of the side.
     fn border(&self, index: usize) -> f64 {
         match self.division {
             Division::Equal => index as f64 / self.values.len() as f64,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Plotters does not smooth edges, so bitmaps are drawn this many times larger than an SVG is shown.
 const ENLARGEMENT: f64 = 4.0;
 
-/// Of the enlarged picture so much is averaged away: a pixel is the mean of a square of this side.
+/// The side of the square of enlarged pixels whose mean is a pixel of the file.
 const PIXELS_AVERAGED: usize = 2;
 
 /// The picture as a compressed bitmap with three bytes for each pixel, two pixels for each unit.

@@ -42,7 +42,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// By its sides.
+    /// A rectangle by its sides.
     pub const fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
         Self { left, top, right, bottom }
     }
@@ -195,7 +195,7 @@ pub(super) struct Scene {
     /// What it shows, for those who cannot see it.
     pub title: String,
     pub items: Vec<Item>,
-    /// Where a page may answer to a pointer, a point or a cell, and with what: `(m, p)`, or other words.
+    /// Points and cells that may answer to a pointer on a page, and with what: `(m, p)`, or other words.
     pub spots: Vec<(Bounds, String)>,
 }
 

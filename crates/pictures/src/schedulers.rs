@@ -53,7 +53,7 @@ struct SchedulerCurves<'a> {
 /// The values of as many tasks, or of as many workers.
 struct SchedulerPanel {
     caption: String,
-    /// For each scheduler its counts and values, by counts.
+    /// The counts and values of each scheduler, by counts.
     series: Vec<Vec<(u32, f64)>>,
 }
 

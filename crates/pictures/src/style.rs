@@ -37,7 +37,7 @@ pub(super) const REFINED: Color = GREEN;
 
 /// Space at the left of titles, captions and legends.
 pub(super) const INDENT: f64 = 39.0;
-/// Where the left axis of a panel stands, from its left edge.
+/// The distance of the left axis of a panel from its left edge.
 pub(super) const LEFT_AXIS: f64 = 78.0;
 /// Space at the right of a panel.
 pub(super) const RIGHT_MARGIN: f64 = 24.0;
@@ -77,7 +77,7 @@ pub(super) enum Mark {
     Triangle(Color),
     /// A line, by itself or through marks.
     Line(Color),
-    /// From the lower to the upper end of an interval.
+    /// A line from the lower to the upper end of an interval.
     Interval(Color),
     /// A filled square.
     Area(Color),
@@ -175,7 +175,7 @@ pub(super) fn head(scene: &mut Scene, title: &str, legend: &[Entry]) {
     }
 }
 
-/// Where the entries of a legend begin, and in which row.
+/// The places at which the entries of a legend begin: x, and the row.
 fn places(width: f64, legend: &[Entry]) -> Vec<Place> {
     let (mut x, mut row) = (INDENT, 0.0);
     let place = |(marks, words): &Entry| {

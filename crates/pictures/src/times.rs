@@ -90,7 +90,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of the rows of a `validation.csv`, with the intervals of a `predictions.csv`, which may be
+    /// Takes the rows of a `validation.csv`, with the intervals of a `predictions.csv`, which may be
     /// empty and need not have every configuration.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Times {
         })
     }
 
-    /// Of the rows of a `predictions.csv`, of which nothing has been measured yet.
+    /// Takes the rows of a `predictions.csv`, of which nothing has been measured yet.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where m or p is 0.
@@ -169,7 +169,7 @@ impl TryFrom<&Prediction> for PredictedTime {
 /// Times beyond this are refused \[s\]: thirty million years.
 pub(super) const LONGEST_S: f64 = 1e15;
 
-/// From so many points on, each has a dot instead of a hollow mark, and intervals are areas.
+/// The most points that have hollow marks and intervals; more have dots and areas.
 const MANY: usize = 160;
 
 /// A configuration with its times \[s\].
@@ -179,7 +179,7 @@ pub(super) struct Point {
     pub p: u32,
     pub measured: Option<f64>,
     pub predicted: Option<f64>,
-    /// By the other model.
+    /// The prediction of the other model.
     pub beside: Option<f64>,
     /// The interval of what is predicted.
     pub interval: Option<(f64, f64)>,
@@ -195,13 +195,13 @@ impl Point {
 /// What the pictures of times draw.
 #[derive(Debug, Clone)]
 pub(super) struct Points {
-    /// By m and, for each m, by p.
+    /// Sorted by m and, for each m, by p.
     pub points: Vec<Point>,
     pub measured_as: String,
     pub measure: Measure,
     /// The names of both models.
     names: [String; 2],
-    /// In words, where a time is of several runs.
+    /// The number of runs of a time in words, where there are several.
     repetitions: String,
 }
 
