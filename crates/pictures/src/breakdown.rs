@@ -5,7 +5,7 @@
 //! fast configurations can be read as well as slow ones; the times themselves stand above.
 
 use super::axis::Axis;
-use super::chart::{Area, Chart, Drawing, Surround, picture, sketch};
+use super::chart::{Area, Chart, Corners, Drawing, Surround, picture, sketch};
 use super::columns::{BELOW, Columns, X_TITLE};
 use super::measure::time_in_words;
 use super::scene::{Anchor, Bounds, Color, Scene, px};
@@ -255,7 +255,7 @@ fn draw(panel: &Area, columns: &[Column], (caption, predicted): (&str, bool)) ->
     chart.axes(y_title)?;
     places.labels(&chart)?;
     let units = places.width(&chart);
-    let mut bars: Vec<([(f64, f64); 2], Color)> = Vec::new();
+    let mut bars: Vec<(Corners, Color)> = Vec::new();
     for (place, column) in places.places.iter().zip(columns) {
         let width = 0.86 / column.bars.len() as f64;
         // A hair between bars that are wide enough.

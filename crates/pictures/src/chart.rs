@@ -27,6 +27,9 @@ pub(super) type Area = DrawingArea<Scene, Shift>;
 /// What drawing ends with. In memory it does not fail.
 pub(super) type Drawing<T = ()> = std::result::Result<T, DrawingAreaErrorKind<Infallible>>;
 
+/// Two opposite corners of a rectangle, in values of both axes.
+pub(super) type Corners = [(f64, f64); 2];
+
 /// A picture with title and legend, and what `draw` draws in the area that is left, of this size.
 pub(super) fn picture(
     title: &str,
@@ -251,7 +254,7 @@ impl<'a> Chart<'a> {
     }
 
     /// A rectangle from one point to another.
-    pub fn rectangle(&mut self, corners: [(f64, f64); 2], color: Color) -> Drawing {
+    pub fn rectangle(&mut self, corners: Corners, color: Color) -> Drawing {
         self.context.draw_series([Rectangle::new(corners, color.filled())])?;
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
-use super::chart::{self, Area, BELOW, CAPTION, Drawing, Surround, picture};
+use super::chart::{self, Area, BELOW, CAPTION, Corners, Drawing, Surround, picture};
 use super::measure::Unit;
 use super::scene::{Anchor, Color, Font, Scene};
 use super::style::{
@@ -236,7 +236,7 @@ fn draw(area: &Area, gantt: &RunChart<'_>, (from, to): (f64, f64)) -> Drawing {
     let at = |step: usize| {
         (from + (to - from) * step as f64 / STEPS as f64).clamp(from, to) * unit.per_second
     };
-    let mut parts: BTreeMap<(u8, u8, u8), Vec<[(f64, f64); 2]>> = BTreeMap::new();
+    let mut parts: BTreeMap<(u8, u8, u8), Vec<Corners>> = BTreeMap::new();
     for (index, (name, track)) in gantt.rows.iter().enumerate() {
         let top = count - index as f64;
         let words = shortened(name, &font, names - 24.0);
