@@ -88,7 +88,7 @@ fn said(fitted: &FitResult) -> Result<(), String> {
 fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String> {
     let inputs = match inputs(input) {
         Ok(inputs) => inputs,
-        Err((error, source)) => return refused(&error, &source).map(|_| None),
+        Err(wrong) => return refused(&wrong.0, &wrong.1).map(|_| None),
     };
     let settings = Settings::new("case", truth.decomposition, truth.apus);
     match fit(&inputs, &settings) {
@@ -98,7 +98,7 @@ fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String
 }
 
 /// All files; what is wrong and in which.
-fn inputs(input: &Input) -> Result<Inputs, (Error, Source)> {
+fn inputs(input: &Input) -> Result<Inputs, Box<(Error, Source)>> {
     Ok(Inputs {
         alpha: read(input, "alpha.csv", FileRows::read)?,
         offload: read(input, "offload.csv", FileRows::read)?,
@@ -114,11 +114,11 @@ fn read<T, W>(
     input: &Input,
     name: &str,
     reader: fn(&Source) -> mmgp::Result<(T, W)>,
-) -> Result<Option<T>, (Error, Source)> {
+) -> Result<Option<T>, Box<(Error, Source)>> {
     let Some(source) = input.part(name) else { return Ok(None) };
     match reader(&source) {
         Ok((table, _)) => Ok(Some(table)),
-        Err(error) => Err((error, source)),
+        Err(error) => Err(Box::new((error, source))),
     }
 }
 

@@ -5,6 +5,9 @@ use mmgp::table::Source;
 
 use crate::random::Random;
 
+/// What came of a case, or what is wrong.
+pub type Verdict = Result<Outcome, String>;
+
 /// A property of a part of mmgp, and input that it may fail on.
 pub struct Target {
     /// The name by which it is chosen, as in `machine-toml`.
@@ -19,7 +22,7 @@ pub struct Target {
     /// Makes the input of a case.
     pub input: Box<dyn Fn(&mut Random) -> Input>,
     /// Tries it, and says in a line what is wrong; a panic is wrong as well.
-    pub check: Box<dyn Fn(&Input) -> Result<Outcome, String>>,
+    pub check: Box<dyn Fn(&Input) -> Verdict>,
 }
 
 impl Target {
@@ -27,7 +30,7 @@ impl Target {
     pub fn new(
         name: &'static str,
         input: impl Fn(&mut Random) -> Input + 'static,
-        check: impl Fn(&Input) -> Result<Outcome, String> + 'static,
+        check: impl Fn(&Input) -> Verdict + 'static,
     ) -> Self {
         let (input, check) = (Box::new(input), Box::new(check));
         Self { name, cost: 1, least_taken: 0.01, corpus: Vec::new(), input, check }

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::native;
 use crate::native::host;
 use crate::quantity::Quantity;
-use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, OrderTarget, Timeout};
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::tune::{Goal, Search};
 use crate::units::Seconds;
 
@@ -34,7 +34,7 @@ pub use folder::{SearchReport, write};
 use program::ProgramArguments;
 pub use program::duration;
 pub use session::{Interrupt, Session, Watch, interrupted};
-use targets::{TARGETS, TargetEntry};
+use targets::{StartedTarget, TARGETS, TargetEntry};
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]
@@ -298,7 +298,7 @@ impl Job {
     ///
     /// # Errors
     /// Those of the target.
-    pub fn start(&self, session: &Session) -> Result<(Box<OrderTarget<'static>>, Interrupt)> {
+    pub fn start(&self, session: &Session) -> Result<StartedTarget> {
         (self.target.start)(self, session)
     }
 

@@ -18,15 +18,17 @@ use crate::tune::engine::OrderTarget;
 /// All targets, the first of which is used where none is named.
 pub const TARGETS: &[TargetEntry] = &[host::ENTRY];
 
+/// A target that makes runs, and how to know that a signal has ended one.
+pub type StartedTarget = (Box<OrderTarget<'static>>, Interrupt);
+
 /// A target on the command line.
 pub struct TargetEntry {
     /// Its name.
     pub name: &'static str,
     /// What makes the runs, in a line.
     pub about: &'static str,
-    /// Function that starts it, and says how to know that a signal has ended a run. Where it is
-    /// [`Interrupt::default`], signals end the whole command, which goes on when it is typed again.
-    pub start: fn(&Job, &Session) -> Result<(Box<OrderTarget<'static>>, Interrupt)>,
+    /// Function that starts it. Where the interrupt is [`Interrupt::default`], signals end the whole command, which goes on when it is typed again.
+    pub start: fn(&Job, &Session) -> Result<StartedTarget>,
 }
 
 /// Parser of the name of a target.

@@ -2,19 +2,18 @@
 
 use std::process::Command;
 
-use super::TargetEntry;
+use super::{StartedTarget, TargetEntry};
 use crate::cli::signals;
 use crate::cli::tune::{Interrupt, Job, Session};
 use crate::error::{Error, Result};
 use crate::native::{Program, Supervisor};
-use crate::tune::engine::OrderTarget;
 
 /// The target on the command line.
 pub const ENTRY: TargetEntry =
     TargetEntry { name: "host", about: "This computer, which runs the command", start };
 
 /// Starts the process that runs commands, and has it stop at a signal.
-fn start(job: &Job, session: &Session) -> Result<(Box<OrderTarget<'static>>, Interrupt)> {
+fn start(job: &Job, session: &Session) -> Result<StartedTarget> {
     let own = std::env::current_exe()
         .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
     let mut command = Command::new(own);
