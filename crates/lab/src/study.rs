@@ -55,7 +55,7 @@ use crate::transaction::{Earlier, FinishedShard, Kept, Transaction};
 use crate::validate::{Outcome, Summary};
 pub use choices::{Choice, Choices};
 pub use list_ranking::ThreadChoices;
-pub use mappings::{Mappings, Predictions};
+pub use mappings::{Mappings, Predictions, counts};
 pub use sweep3d::SweepChoices;
 
 /// What is studied: a program over a space of choices.

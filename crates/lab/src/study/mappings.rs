@@ -213,7 +213,7 @@ fn middle(parameters: &Parameters, best: &Configuration) -> Watch {
 
 /// What the refined model asks of a program on a target, as a user would know it: from their
 /// descriptions, and from how often the profile says that functions were called.
-fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> RefinedCounts {
+pub fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> RefinedCounts {
     let hardware_contexts = Some(layout.hardware_contexts);
     let Some(description) = app.description() else {
         return RefinedCounts { hardware_contexts, ..RefinedCounts::default() };
