@@ -39,8 +39,8 @@ use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::quantile_97_5;
-use asked::quantity;
-use components::{Component, Data, Family};
+use asked::{quantity, together};
+use components::{Component, Data, FEWEST_FOR_ONE, Family, WILD_VARIANCE, wildest};
 use form::PriorMean;
 pub(crate) use form::{Form, Size};
 use means::Means;
@@ -50,7 +50,6 @@ pub use mixture::{Joint, Marginals, Tie};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mode::Bases;
-use noise::{FEWEST_FOR_ONE, WILD_VARIANCE, together};
 pub use numbers::Basis;
 pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
@@ -171,7 +170,7 @@ impl Posterior {
         let (mut families, mut components) = fitted(&data);
         let mut wild = Vec::new();
         while wild.len() < data.timed() / FEWEST_FOR_ONE
-            && let Some(place) = noise::wildest(&data, &components, prior.temper())
+            && let Some(place) = wildest(&data, &components, prior.temper())
         {
             data.wildness[place] = WILD_VARIANCE;
             wild.push(data.mappings[place]);

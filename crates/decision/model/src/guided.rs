@@ -59,6 +59,7 @@
 //! ```
 
 mod admission;
+mod caps;
 mod explanation;
 mod learnt;
 mod mix;

@@ -8,8 +8,8 @@
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
 
+use super::caps::{Caps, online_beforehand};
 use super::mix::{Expected, Mix};
-use super::search::{Caps, online_beforehand};
 use super::window::{Record, Sample, Window};
 use crate::fit::online::Online;
 use crate::statistics::{GaussianUpdate, kernel};
