@@ -136,25 +136,6 @@ pub fn line(text: &dyn Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A table for people: columns of numbers, aligned to the right under their headers.
-pub fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded: Vec<String> =
-            cells.zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
-        padded.join("  ") + "\n"
-    };
-    let mut text = line(&mut header.iter().copied());
-    for row in rows {
-        text += &line(&mut row.iter().map(String::as_str));
-    }
-    text
-}
-
 /// Whether to tell how things go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
@@ -179,16 +160,5 @@ impl Observer for Verbosity {
 
     fn warn(&self, warning: &Warning) {
         warn(std::slice::from_ref(warning));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_widest_cell() {
-        let text = aligned(&["m", "time"], &[vec!["16".into(), "1".into()]]);
-        assert_eq!(text, " m  time\n16     1\n");
     }
 }

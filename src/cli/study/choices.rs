@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use super::{Arguments, conduct};
+use crate::answer::{Style, Table};
 use crate::cli::Answer;
-use crate::cli::output::aligned;
 use crate::error::Result;
 use crate::lab::study::{Choice, Choices, Results, Subject, SweepChoices, ThreadChoices};
 use crate::plot::{CurvePanel, Curves, Format, Kind, Picture, draw};
@@ -140,14 +140,17 @@ fn table_of(
     cells: impl Fn(&Choice) -> Vec<String>,
     measured: &str,
 ) -> String {
-    let header = [&["rank"], columns, &["predicted", measured]].concat();
-    let row = |(rank, choice): (usize, &Choice)| {
-        let measured = choice.measured_s.map_or_else(String::new, |it| Seconds(it).to_string());
-        let times = vec![Seconds(choice.time_s()).to_string(), measured];
-        [vec![rank.to_string()], cells(choice), times].concat()
-    };
-    let rows: Vec<Vec<String>> = (1..).zip(&choices.rows).take(SHOWN).map(row).collect();
-    aligned(&header, &rows)
+    let rows = (1_u32..).zip(&choices.rows).take(SHOWN);
+    let mut table = Table::of(rows).column("rank", Style::Plain, |(rank, _)| *rank);
+    for (place, column) in columns.iter().enumerate() {
+        table = table.people(*column, |(_, choice)| cells(choice)[place].clone());
+    }
+    table
+        .headed("time_s", "predicted", Style::Time, |(_, choice)| choice.time_s())
+        .people(measured, |(_, choice)| {
+            choice.measured_s.map_or_else(String::new, |it| Seconds(it).to_string())
+        })
+        .text()
 }
 
 /// Times of the choices that differ from one in some dimensions, by the first of these.
