@@ -44,7 +44,6 @@ use crate::phylogeny::tree::Tree;
 use crate::port::transfers;
 use crate::run::require;
 use crate::streaming::Transfers;
-use grid::Known;
 use memory::{CODES_BYTES, COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -53,6 +52,7 @@ use mmgp_cell::ppe::HostCompiler;
 use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
 use mmgp_runtime::Runtime;
 use proposal::raise_to_floor;
+use rank::KnownLikelihoods;
 use spe_program::BLOCK_GROUPS;
 
 /// The name of the program.
@@ -80,7 +80,7 @@ pub struct Pbpi {
     port: Port,
     compiler: HostCompiler,
     /// The ln likelihoods of its chains, where they are known.
-    known: Option<Arc<Known>>,
+    known: Option<Arc<KnownLikelihoods>>,
 }
 
 /// The trees that chains start at.
@@ -225,7 +225,7 @@ impl Application for Pbpi {
     /// Known where its kernels branch on nothing that they compute.
     fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
         let inference = ran.findings::<Inference>().filter(|_| self.port.is_vectorised())?;
-        let known = Some(Arc::new(Known::of(inference)));
+        let known = Some(Arc::new(KnownLikelihoods::of(inference)));
         Some(Box::new(Self { known, ..self.clone() }))
     }
 

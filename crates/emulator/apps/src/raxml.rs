@@ -32,7 +32,7 @@ use crate::application::{Application, Description, Division, Ran};
 use crate::phylogeny::Patterns;
 use crate::run::require;
 use crate::run::{HostTotals, Run};
-use farm::{Finished, Hosted};
+use farm::{FinishedTask, Hosted};
 use findings::{Answers, Book};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
@@ -280,7 +280,11 @@ impl Job {
             let task = self.tasks.get(index as u32);
             let inference = search::run(engine, &self.patterns, &self.settings, task).await;
             self.progress.step();
-            Finished { task: index, log_likelihood: inference.log_likelihood, tree: inference.tree }
+            FinishedTask {
+                task: index,
+                log_likelihood: inference.log_likelihood,
+                tree: inference.tree,
+            }
         };
         farm::work(&mut engine, &self.world, perform).await;
         engine.process().finish(EVALUATE);

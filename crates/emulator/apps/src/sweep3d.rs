@@ -31,9 +31,9 @@ use crate::run::require;
 use lines::RankMap;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::Seconds;
+use mmgp_base::units::{Seconds, SimSpan, SimTime};
 use mmgp_runtime::Runtime;
-use mmgp_sweep::{Decomposition, Input, Problem, Stop};
+use mmgp_sweep::{Decomposition, I, Input, J, K, Moments, Problem, Stop};
 
 /// The name of the program.
 pub const NAME: &str = "sweep3d";
@@ -101,6 +101,67 @@ pub struct Findings {
     pub messages: Seconds,
     /// phi_0 to phi_3 of all cells, i fastest and k slowest.
     pub flux: Vec<[f64; 4]>,
+}
+
+/// What the host, or the ranks, tell of a run.
+#[derive(Debug, Default)]
+struct Account {
+    errors: Vec<f64>,
+    fix_ups: Vec<u64>,
+    /// The instants at which iterations ended.
+    ends: Vec<SimTime>,
+    /// The instants at which the first rank began to sweep and the last one was done, by iteration.
+    sweeps: Vec<[SimTime; 2]>,
+    /// The sum of phi_0 after the last iteration.
+    absorbed: f64,
+    /// What left over the low and the high face of each axis in the last iteration; areas are not in it.
+    leaked: [[f64; 2]; 3],
+    /// Time in messages, of all ranks together.
+    in_messages: SimSpan,
+    /// Time in blocks without the messages of their faces, of all ranks together.
+    in_blocks: SimSpan,
+    /// Time in kernels, of all SPEs together.
+    in_kernels: SimSpan,
+}
+
+impl Account {
+    /// Notes the end of an iteration.
+    fn note(&mut self, error: f64, fix_ups: u64, now: SimTime) {
+        self.errors.push(error);
+        self.fix_ups.push(fix_ups);
+        self.ends.push(now);
+    }
+
+    /// The findings of ranks along i and j on so many SPEs, which left that flux in memory.
+    fn findings(
+        self,
+        problem: &Problem,
+        (processes, spes): ([u32; 2], u32),
+        started: SimTime,
+        flux: Vec<Moments>,
+    ) -> Findings {
+        let sections = problem.cross_sections;
+        let absorbing = sections.total - sections.isotropic;
+        let ranks = f64::from(spes);
+        let blocks = ranks * (problem.step_count() * self.errors.len()) as f64;
+        let starts = std::iter::once(&started).chain(&self.ends);
+        let span = |(end, start): (&SimTime, &SimTime)| end.since(*start).seconds();
+        Findings {
+            processes,
+            absorption: self.absorbed * absorbing * problem.cell_volume(),
+            source: problem.total_source(),
+            leakage: [I, J, K]
+                .map(|axis| self.leaked[axis].map(|sum| sum * problem.face_area(axis))),
+            iterations: self.ends.iter().zip(starts).map(span).collect(),
+            sweeps: self.sweeps.iter().map(|[start, end]| end.since(*start).seconds()).collect(),
+            compute: Seconds(self.in_kernels.seconds().0 / ranks),
+            block: Seconds(self.in_blocks.seconds().0 / blocks),
+            messages: Seconds(self.in_messages.seconds().0 / ranks),
+            errors: self.errors,
+            fix_ups: self.fix_ups,
+            flux,
+        }
+    }
 }
 
 impl Sweep3d {

@@ -279,16 +279,16 @@ impl<R: Copy> Registers<R> {
 ///
 /// Sixteen quadwords a turn: the odd pipe stores one a cycle, the even pipe counts beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clear {
+pub struct ClearMatrix {
     /// The matrix, written.
     pub out: LocalAddress,
 }
 
-/// Quadwords that a turn of [`Clear`] stores.
+/// Quadwords that a turn of [`ClearMatrix`] stores.
 const STORES: u32 = 16;
 
 kernel! {
-    Clear -> (), |kernel, spu|
+    ClearMatrix -> (), |kernel, spu|
     shape: Shape::new("clear", 0);
     blocks: { output out[MATRIX_BYTES; 1]; }
     run: {

@@ -22,7 +22,7 @@
 mod iteration;
 mod line;
 
-pub use iteration::{Clear, Error, Leakage, Source};
+pub use iteration::{ClearFace, Error, Leakage, Source};
 pub use line::Line;
 
 use mmgp_base::units::Bytes;

@@ -1,6 +1,6 @@
 //! Chains on their grid of processes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::coupling::Grid;
 use super::host::HostLikelihoods;
 use super::memory::{Segment, block};
 use super::proposal::{DEFAULT_PRIOR_RATE, Prior, raise_to_floor};
-use super::rank::{HostRank, Rank};
+use super::rank::{HostRank, KnownLikelihoods, Rank, RowLikelihoods};
 use super::spe_program::{FUNCTIONS, PbpiProgram};
 use super::trace::{Collector, Inference, SampleSink, Tally};
 use super::{FIRST_BRANCH_LENGTH, Pbpi, Starts, TREE_STREAM};
@@ -116,7 +116,7 @@ impl Pbpi {
         (rank, grid): (u32, Grid),
         (world, row): (Communicator, Communicator),
         (spes, chains): (Vec<u32>, usize),
-        known: Option<&Arc<Known>>,
+        known: Option<&Arc<KnownLikelihoods>>,
     ) -> Rank {
         let blade = on.blade();
         let homes = blade.homes(self.placement, rank, &spes);
@@ -248,47 +248,4 @@ pub(super) fn gather(
     }
     let collector = collector.borrow();
     Inference { chains, swaps, samples: collector.samples, splits: collector.splits.clone() }
-}
-
-/// The ln likelihoods of all chains of a run, in the order in which each asked for them.
-#[derive(Debug)]
-pub(super) struct Known {
-    chains: Vec<Vec<f64>>,
-}
-
-impl Known {
-    /// The likelihoods of a run that has ended.
-    pub fn of(inference: &Inference) -> Self {
-        Self { chains: inference.chains.iter().map(|chain| chain.computed.clone()).collect() }
-    }
-}
-
-/// The ln likelihoods of the chains of a row.
-pub(super) struct RowLikelihoods {
-    known: Option<Arc<Known>>,
-    /// The number of the row's first chain, and how many each has been told.
-    first: usize,
-    told: Vec<Cell<usize>>,
-}
-
-impl RowLikelihoods {
-    /// The likelihoods of so many chains from number `first` on.
-    pub fn new(known: Option<&Arc<Known>>, first: usize, chains: usize) -> Self {
-        Self { known: known.cloned(), first, told: vec![Cell::new(0); chains] }
-    }
-
-    /// Whether they are computed.
-    pub const fn values(&self) -> Values {
-        match self.known {
-            None => Values::Computed,
-            Some(_) => Values::Known,
-        }
-    }
-
-    /// The next one of a chain, which has come out as `computed` where anything was.
-    pub fn next(&self, chain: usize, computed: f64) -> f64 {
-        let Some(known) = &self.known else { return computed };
-        let number = self.told[chain].replace(self.told[chain].get() + 1);
-        known.chains[self.first + chain][number]
-    }
 }

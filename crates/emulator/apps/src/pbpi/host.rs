@@ -7,14 +7,20 @@
 
 use std::collections::BTreeMap;
 
-use super::rank::MATRIX;
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::likelihood::{Checks, Costs, SCALING_LOG, scale_and_count};
 use crate::phylogeny::{Patterns, Tree, jukes_cantor};
 use crate::work::CALL;
 use mmgp_base::units::{Bytes, Cycles, SimSpan};
 use mmgp_cell::HostProcess;
-use mmgp_cell::ppe::{AccessKind, Arithmetic, Order, Plain, Stretch, Timed, logarithm};
+use mmgp_cell::ppe::{AccessKind, Arithmetic, Order, Plain, Stretch, Timed, Work, logarithm};
+
+/// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
+pub(super) const MATRIX: Work = {
+    let exponential = Work::TRANSCENDENTAL;
+    let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
+    Work { floats, stores, ..exponential }.in_line()
+};
 
 /// Frequencies of the states.
 const FREQUENCIES: [f64; 4] = [0.25; 4];

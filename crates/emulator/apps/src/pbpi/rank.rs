@@ -1,15 +1,16 @@
 //! A process of the host: it off-loads the likelihoods of its segment to its SPEs, or computes them
 //! itself.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::chain::ChainHost;
 use super::coupling::{ChainState, Grid};
-use super::grid::RowLikelihoods;
-use super::host::HostLikelihoods;
+use super::host::{HostLikelihoods, MATRIX};
 use super::memory::{ARGUMENTS_BYTES, PbpiArguments, Segment};
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
+use super::trace::Inference;
 use crate::layout::InMemory as _;
 use crate::likelihood::{End, Vector, pairs};
 use crate::phylogeny::{Tree, jukes_cantor};
@@ -23,12 +24,6 @@ use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, HostProcess, Progress};
 use mmgp_runtime::{Process, Task};
 
-/// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
-pub(super) const MATRIX: Work = {
-    let exponential = Work::TRANSCENDENTAL;
-    let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
-    Work { floats, stores, ..exponential }.in_line()
-};
 work! {
     /// Finding a node's children and their branches, and filling in the arguments.
     NODE_CALL: 16 integers, 10 loads, 12 stores, 6 branches;
@@ -208,5 +203,48 @@ impl ChainHost for HostRank {
 
     async fn exchange(&mut self, row: u32, own: ChainState) -> ChainState {
         exchange(&self.process, (&self.world, self.grid), row, own).await
+    }
+}
+
+/// The ln likelihoods of all chains of a run, in the order in which each asked for them.
+#[derive(Debug)]
+pub(super) struct KnownLikelihoods {
+    chains: Vec<Vec<f64>>,
+}
+
+impl KnownLikelihoods {
+    /// The likelihoods of a run that has ended.
+    pub fn of(inference: &Inference) -> Self {
+        Self { chains: inference.chains.iter().map(|chain| chain.computed.clone()).collect() }
+    }
+}
+
+/// The ln likelihoods of the chains of a row.
+pub(super) struct RowLikelihoods {
+    known: Option<Arc<KnownLikelihoods>>,
+    /// The number of the row's first chain, and how many each has been told.
+    first: usize,
+    told: Vec<Cell<usize>>,
+}
+
+impl RowLikelihoods {
+    /// The likelihoods of so many chains from number `first` on.
+    pub fn new(known: Option<&Arc<KnownLikelihoods>>, first: usize, chains: usize) -> Self {
+        Self { known: known.cloned(), first, told: vec![Cell::new(0); chains] }
+    }
+
+    /// Whether they are computed.
+    pub const fn values(&self) -> Values {
+        match self.known {
+            None => Values::Computed,
+            Some(_) => Values::Known,
+        }
+    }
+
+    /// The next one of a chain, which has come out as `computed` where anything was.
+    pub fn next(&self, chain: usize, computed: f64) -> f64 {
+        let Some(known) = &self.known else { return computed };
+        let number = self.told[chain].replace(self.told[chain].get() + 1);
+        known.chains[self.first + chain][number]
     }
 }

@@ -27,7 +27,7 @@ work! {
 
 /// What a task came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct FinishedTask {
     /// The number of the task.
     pub task: usize,
     /// ln likelihood of its tree.
@@ -36,7 +36,7 @@ pub struct Finished {
     pub tree: Tree,
 }
 
-impl Finished {
+impl FinishedTask {
     /// The result as a message: number, ln likelihood, root, and three numbers for each branch.
     fn to_message(&self) -> Data {
         let branch = |node: usize| {
@@ -65,7 +65,7 @@ pub async fn master(
     world: Communicator,
     tasks: usize,
     taxa: usize,
-) -> Vec<Finished> {
+) -> Vec<FinishedTask> {
     process.resume().await;
     let (mut next, mut at_work) = (0, world.size() - 1);
     let mut finished = Vec::with_capacity(tasks);
@@ -73,7 +73,7 @@ pub async fn master(
         let message = world.recv(&process, Pattern::ANY).await;
         process.work(BOOK).await;
         if message.tag == RESULT {
-            let result = Finished::from_message(&message.data, taxa);
+            let result = FinishedTask::from_message(&message.data, taxa);
             finished.push(result.expect("invariant: a worker sends the tree that it found"));
         }
         let task = if next < tasks { next as i64 } else { NONE };
@@ -103,7 +103,7 @@ pub trait Hosted: Engine {
 pub async fn work<E: Hosted>(
     engine: &mut E,
     world: &Communicator,
-    perform: impl AsyncFn(&mut E, usize) -> Finished,
+    perform: impl AsyncFn(&mut E, usize) -> FinishedTask,
 ) {
     let master = |tag| Address { rank: world.size() - 1, tag };
     let wanted = Pattern { source: Some(world.size() - 1), tag: Some(TASK) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Tasks;
-use super::farm::Finished;
+use super::farm::FinishedTask;
 use super::search::Task;
 use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
@@ -44,8 +44,8 @@ pub struct Findings {
 }
 
 impl Findings {
-    pub(super) fn new(finished: Vec<Finished>, tasks: Tasks) -> Self {
-        let found = |Finished { task, log_likelihood, tree }| Found {
+    pub(super) fn new(finished: Vec<FinishedTask>, tasks: Tasks) -> Self {
+        let found = |FinishedTask { task, log_likelihood, tree }| Found {
             task: tasks.get(task as u32),
             log_likelihood,
             tree,
@@ -191,7 +191,7 @@ mod tests {
     /// Findings of so many inferences, the rest bootstraps, with the likelihood and the tree of each.
     fn findings(inferences: u32, found: &[(f64, &str)]) -> Findings {
         let names = ["a", "b", "c", "d", "e"].map(String::from);
-        let finished = |(task, &(log_likelihood, tree)): (usize, &(f64, &str))| Finished {
+        let finished = |(task, &(log_likelihood, tree)): (usize, &(f64, &str))| FinishedTask {
             task,
             log_likelihood,
             tree: newick::read(&Source::new("x.nwk", tree), &names).unwrap(),

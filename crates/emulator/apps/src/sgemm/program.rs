@@ -10,7 +10,7 @@ use mmgp_cell::mfc::{
     AfterElement, Command, Direction, ListCommand, ListElement, Order, write_list,
 };
 use mmgp_cell::{EffectiveAddress, Progress, Spe};
-use mmgp_kernels::sgemm::{Clear, MATRIX_BYTES, Retarget, Sgemm, TILES_BYTES};
+use mmgp_kernels::sgemm::{ClearMatrix, MATRIX_BYTES, Retarget, Sgemm, TILES_BYTES};
 use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{LocalAddress, Quadword};
@@ -217,7 +217,7 @@ impl Product<'_> {
             let (tag, at) = (C_TAG + of_c as u8, Panels::of_c(of_c));
             if step.piece == 0 {
                 self.spe.mfc.wait_for(tag).await;
-                self.spe.compute(&Clear { out: at }).await;
+                self.spe.compute(&ClearMatrix { out: at }).await;
             }
             self.wait_for_pieces(step).await;
             self.multiply(step, of_c).await?;

@@ -33,13 +33,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cells::{self, Cells, Reflections};
-use super::{Findings, Sweep3d};
+use super::{Account, Findings, Sweep3d};
 use crate::run::Run;
-use host::{Account, LineHost};
+use host::LineHost;
 use lines::{Calls, Faces};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Seconds};
+use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::Placement;
 use mmgp_runtime::{Runtime, Signalling};
 use spe_program::{FUNCTIONS, LineMap, LineProgram};
@@ -92,20 +92,8 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     let account = account.take();
     let mut flux = vec![[0.0; 4]; part.volume()];
     cells::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
-    let compute = program.in_kernels.borrow().seconds().0 / f64::from(mapping.p());
-    let findings = Findings {
-        block: Seconds(0.0),
-        sweeps: Vec::new(),
-        processes: [1, 1],
-        errors: account.errors,
-        fix_ups: account.fix_ups,
-        absorption: cells::absorption(problem, account.absorbed),
-        source: problem.total_source(),
-        leakage: cells::leakage(problem, account.leaked),
-        iterations: cells::spans(blade.started(), &account.ends),
-        compute: Seconds(compute),
-        messages: Seconds(0.0),
-        flux,
-    };
+    let account = Account { in_kernels: *program.in_kernels.borrow(), ..account };
+    let ranks = ([1, 1], mapping.p());
+    let findings = account.findings(problem, ranks, blade.started(), flux);
     Ok((run, findings))
 }

@@ -1,7 +1,7 @@
 //! What lies in the memory of a rank's Cell: the arrays of its cells, line by line along i, and faces that low
 //! boundaries reflect. Its neighbours are beside it.
 
-use mmgp_base::units::{Bytes, Seconds, SimTime};
+use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
 use mmgp_cell::memory::Memory;
 use mmgp_kernels::sweep3d::{
@@ -98,23 +98,6 @@ pub fn take_flux(
         let first = origin[I] + grid[I] * (origin[J] + j + grid[J] * (origin[K] + k));
         flux[first..first + width].copy_from_slice(&unpack_moments(&line));
     }
-}
-
-/// The absorption in all cells, of which phi_0 has that sum.
-pub fn absorption(problem: &Problem, flux: f64) -> f64 {
-    let sections = problem.cross_sections;
-    flux * (sections.total - sections.isotropic) * problem.cell_volume()
-}
-
-/// The leakage over the low and the high face of each axis, from sums of what flows out of their cells.
-pub fn leakage(problem: &Problem, sums: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
-    [I, J, K].map(|axis| sums[axis].map(|sum| sum * problem.face_area(axis)))
-}
-
-/// The time of each iteration, from the instants at which they end.
-pub fn spans(started: SimTime, ends: &[SimTime]) -> Vec<Seconds> {
-    let starts = std::iter::once(&started).chain(ends);
-    ends.iter().zip(starts).map(|(end, start)| end.since(*start).seconds()).collect()
 }
 
 /// The ranks beside a rank along i and j: towards the low and the high face.

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::Account;
 use super::cells::{Array, Cells, Neighbours, Reflections};
 use super::lines::{Chunk, Lines, Pass, RankMap, fan_bytes, transfer};
 use mmgp_base::error::Result;
@@ -12,7 +13,7 @@ use mmgp_cell::messages::{self, Operation, Reduction, Word};
 use mmgp_cell::mfc::Direction;
 use mmgp_cell::{Progress, Spe};
 use mmgp_kernels::sweep3d::{
-    self as kernels, Clear, Leakage, Line, coefficients, coefficients_bytes, face_bytes,
+    self as kernels, ClearFace, Leakage, Line, coefficients, coefficients_bytes, face_bytes,
     leakage_weights,
 };
 use mmgp_spu::{LocalAddress, Quadword};
@@ -43,24 +44,6 @@ pub struct RankProgram {
     pub in_blocks: Cell<SimSpan>,
     /// Time spent in kernels.
     pub in_kernels: Cell<SimSpan>,
-}
-
-/// What comes of a run.
-#[derive(Debug, Default)]
-pub struct Account {
-    pub errors: Vec<f64>,
-    pub fix_ups: Vec<u64>,
-    /// When each iteration ended.
-    pub ends: Vec<SimTime>,
-    /// When the first rank began to sweep and when the last one was done, in each iteration.
-    pub sweeps: Vec<[SimTime; 2]>,
-    /// Absorption, then what left over the low and the high face of each axis, as sums of phi_0 and of
-    /// outflows: volumes and areas are not in them.
-    pub sums: [f64; 7],
-    /// Time of all ranks in messages.
-    pub in_messages: SimSpan,
-    pub in_blocks: SimSpan,
-    pub in_kernels: SimSpan,
 }
 
 /// What the three passes over the cells move.
@@ -236,7 +219,7 @@ impl RankProgram {
                 transfer(self.spe(), Direction::Get, (at, from), bytes.0, REFLECTED).await?;
                 self.spe().mfc.wait_for(REFLECTED).await;
             }
-            _ => self.kernel(&Clear { at, bytes }).await,
+            _ => self.kernel(&ClearFace { at, bytes }).await,
         }
         Ok(())
     }
@@ -308,10 +291,7 @@ impl RankProgram {
         let error = self.spe().read(self.sum(ERROR + 16), Bytes(16))?[0].doubles()[0];
         let Quadword([fixed, _]) = self.spe().read(self.sum(FIX_UPS + 16), Bytes(16))?[0];
         if self.messages.rank() == 0 {
-            let mut account = self.account.borrow_mut();
-            account.errors.push(error);
-            account.fix_ups.push(fixed);
-            account.ends.push(self.spe().sim.now());
+            self.account.borrow_mut().note(error, fixed, self.spe().sim.now());
         }
         Ok(error)
     }
@@ -369,10 +349,10 @@ impl RankProgram {
         account.in_kernels += self.in_kernels.get();
         if self.messages.rank() == 0 {
             let sums = self.spe().read(all, Bytes(16 * u64::from(TOTAL_COUNT)))?;
-            for (place, sum) in account.sums.iter_mut().zip(&sums) {
-                // A sum for each lane of the angles.
-                *place = sum.doubles().iter().sum();
-            }
+            // A sum for each lane of the angles.
+            let sum = |index: usize| sums[index].doubles().iter().sum();
+            account.absorbed = sum(0);
+            account.leaked = [I, J, K].map(|axis| [0, 1].map(|side| sum(1 + 2 * axis + side)));
         }
         Ok(())
     }

@@ -4,27 +4,27 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::cells::{Cells, Neighbours, Reflections, absorption, fill, leakage, spans, take_flux};
+use super::cells::{Cells, Neighbours, Reflections, fill, take_flux};
 use super::lines::{MESSAGES, RankMap};
-use super::rank::{Account, RankProgram};
-use super::{Findings, Sweep3d};
+use super::rank::RankProgram;
+use super::{Account, Findings, Sweep3d};
 use crate::run::Run;
 use crate::run::require;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::{Cycles, Seconds, SimTime};
+use mmgp_base::units::Cycles;
 use mmgp_cell::Blade;
 use mmgp_cell::messages::{self, Messages};
 use mmgp_cell::nodes::Nodes;
 use mmgp_runtime::Runtime;
 use mmgp_spu::LocalAddress;
-use mmgp_sweep::{Decomposition, I, J, K, Part, Problem};
+use mmgp_sweep::{Decomposition, I, J, Moments, Part, Problem};
 
 /// Instructions with which a line's addresses are found, one after the other.
 const ADDRESSING: u64 = 12;
 
 /// The cells of a rank, and where they lie.
-struct Placed {
+struct PlacedCells {
     part: Part,
     cells: Cells,
     map: RankMap,
@@ -38,9 +38,11 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     let problem = &app.problem;
     let decomposition = app.decomposition(mapping.p())?;
     let seats = Seats::new(on, app.places.as_deref(), mapping)?;
-    let place = |(rank, seat): (usize, &Seat)| Placed::new(problem, decomposition.part(rank), seat);
-    let placed: Vec<Placed> = seats.seats.iter().enumerate().map(place).collect::<Result<_>>()?;
-    for Placed { part, cells, blade, .. } in &placed {
+    let place =
+        |(rank, seat): (usize, &Seat)| PlacedCells::new(problem, decomposition.part(rank), seat);
+    let placed: Vec<PlacedCells> =
+        seats.seats.iter().enumerate().map(place).collect::<Result<_>>()?;
+    for PlacedCells { part, cells, blade, .. } in &placed {
         fill(cells, part, problem, &blade.memory);
     }
     let largest = placed.iter().max_by_key(|own| own.map.end());
@@ -59,11 +61,12 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     on.blade().run()?;
     let dma_commands = blades.iter().map(|blade| blade.dma_commands()).sum();
     let run = Run { dma_commands, ..Run::collect(on, mapping, &[]) };
-    let account = account.take();
-    Ok((run, findings(app, &decomposition, &placed, on.blade().started(), &account)))
+    let processes = decomposition.processes().map(|it| it as u32);
+    let (ranks, flux) = ((processes, mapping.p()), flux(problem, &placed));
+    Ok((run, account.take().findings(problem, ranks, on.blade().started(), flux)))
 }
 
-impl Placed {
+impl PlacedCells {
     fn new(problem: &Problem, part: Part, seat: &Seat) -> Result<Self> {
         let blade = Rc::clone(&seat.blade);
         let cell = seat.spe / blade.machine.layout.spes_per_cell;
@@ -101,38 +104,14 @@ impl Placed {
     }
 }
 
-/// What lies in memory at the end, and what the first rank has told.
-fn findings(
-    app: &Sweep3d,
-    decomposition: &Decomposition,
-    placed: &[Placed],
-    started: SimTime,
-    account: &Account,
-) -> Findings {
-    let problem = &app.problem;
+/// What lies in memory at the end.
+fn flux(problem: &Problem, placed: &[PlacedCells]) -> Vec<Moments> {
     let grid = problem.cells();
     let mut flux = vec![[0.0; 4]; grid.iter().product()];
-    for Placed { part, cells, blade, .. } in placed {
+    for PlacedCells { part, cells, blade, .. } in placed {
         take_flux(cells, part, grid, &blade.memory, &mut flux);
     }
-    let ranks = placed.len() as f64;
-    let blocks = ranks * (problem.step_count() * account.errors.len()) as f64;
-    let [absorbed, leaked @ ..] = account.sums;
-    let leaked = [I, J, K].map(|axis| [0, 1].map(|side| leaked[2 * axis + side]));
-    Findings {
-        processes: decomposition.processes().map(|it| it as u32),
-        errors: account.errors.clone(),
-        fix_ups: account.fix_ups.clone(),
-        absorption: absorption(problem, absorbed),
-        source: problem.total_source(),
-        leakage: leakage(problem, leaked),
-        iterations: spans(started, &account.ends),
-        sweeps: account.sweeps.iter().map(|[start, end]| end.since(*start).seconds()).collect(),
-        compute: Seconds(account.in_kernels.seconds().0 / ranks),
-        block: Seconds(account.in_blocks.seconds().0 / blocks),
-        messages: Seconds(account.in_messages.seconds().0 / ranks),
-        flux,
-    }
+    flux
 }
 
 /// The SPE on which a rank runs.

@@ -225,7 +225,7 @@ struct Scaling<R> {
 
 /// Entries of a pattern, in two registers, and what scaling must know of them.
 #[derive(Debug, Clone, Copy)]
-struct Examined<R> {
+struct ExaminedEntries<R> {
     entries: [R; 2],
     /// All ones in the high words of normal numbers.
     normal: [R; 2],
@@ -246,14 +246,14 @@ impl<R: Copy> Scaling<R> {
     }
 
     #[inline(always)]
-    fn examine<S: Spu<Register = R>>(&self, spu: &mut S, entries: [R; 2]) -> Examined<R> {
+    fn examine<S: Spu<Register = R>>(&self, spu: &mut S, entries: [R; 2]) -> ExaminedEntries<R> {
         let lower = spu.and_(entries[0], self.magnitude);
         let upper = spu.and_(entries[1], self.magnitude);
         let normal =
             [spu.cgt(lower, self.greatest_denormal), spu.cgt(upper, self.greatest_denormal)];
         let lower = spu.cgt(self.threshold, lower);
         let upper = spu.cgt(self.threshold, upper);
-        Examined { entries, normal, below: spu.and_(lower, upper) }
+        ExaminedEntries { entries, normal, below: spu.and_(lower, upper) }
     }
 
     /// Decides from `below` of all entries together: all ones in words 0 and 2 if the pattern is to be
@@ -271,7 +271,7 @@ impl<R: Copy> Scaling<R> {
     fn apply<S: Spu<Register = R>>(
         &self,
         spu: &mut S,
-        examined: Examined<R>,
+        examined: ExaminedEntries<R>,
         decision: R,
     ) -> [R; 2] {
         let factor = spu.and_(decision, self.factor);

@@ -78,7 +78,7 @@ impl Source {
 
 /// Sets a face to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clear {
+pub struct ClearFace {
     /// The face, written.
     pub at: LocalAddress,
     /// How long it is: whole quadwords, at least one.
@@ -88,20 +88,20 @@ pub struct Clear {
 /// Quadwords that a turn stores.
 const STORES: u32 = 4;
 
-impl Clear {
+impl ClearFace {
     fn quadwords(&self) -> u32 {
         self.bytes.0 as u32 / 16
     }
 }
 
 kernel! {
-    Clear -> (), |kernel, spu|
+    ClearFace -> (), |kernel, spu|
     shape: Shape::new("clear a face", kernel.quadwords());
     blocks: { each = [Block::output("face", kernel.at, kernel.quadwords(), Bytes(16))]; }
     run: kernel.instructions(spu);
 }
 
-impl Clear {
+impl ClearFace {
     #[inline(always)]
     fn instructions<S: Spu>(&self, spu: &mut S) {
         let zero = spu.il(0);

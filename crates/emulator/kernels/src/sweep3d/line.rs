@@ -11,7 +11,7 @@ use super::{
 use mmgp_base::units::Bytes;
 use mmgp_spu::{BranchName, Branches, LocalAddress, Shape, Spu};
 use mmgp_sweep::{FixUp, Sign};
-use stages::{CellWalk, Estimate, Ready, StageConstants, Swept};
+use stages::{CellWalk, Estimate, ReadyCell, StageConstants, SweptCell};
 
 /// Sweeps a line of cells for a block of angles of one octant; returns in how many cells and angles
 /// an outflow was set to zero.
@@ -140,9 +140,9 @@ impl Line {
         }
         let first = CellWalk::begin(spu, self);
         let estimate = Estimate::new(spu, &constants, &first);
-        let ready = Ready::new(spu, &constants, &first, &estimate);
+        let ready = ReadyCell::new(spu, &constants, &first, &estimate);
         // No cell is before the first: what is stored as such is what was there.
-        let before = Swept::nothing(spu, &constants, &first);
+        let before = SweptCell::nothing(spu, &constants, &first);
         let fixed = spu.il(0);
         let mut turn = LineTurn { constants, here: first, ready, before, inflow, fixed };
         let more = spu.il(self.cells as i16 - 1);
@@ -169,9 +169,9 @@ struct LineTurn<R, const PAIRS: usize> {
     constants: StageConstants<R, PAIRS>,
     /// The cell that is swept next, ready.
     here: CellWalk<R>,
-    ready: Ready<R, PAIRS>,
+    ready: ReadyCell<R, PAIRS>,
     /// The one before it, not yet stored.
-    before: Swept<R, PAIRS>,
+    before: SweptCell<R, PAIRS>,
     /// The inflow along i.
     inflow: [R; PAIRS],
     /// The number of cells in which each lane was fixed.
@@ -183,7 +183,7 @@ impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
     #[inline(always)]
     fn sweep<S: Spu<Register = R>, const FIX_UP: bool>(&mut self, spu: &mut S) {
         let Self { constants, here, ready, inflow, .. } = self;
-        let mut swept = Swept::new::<S, FIX_UP>(spu, constants, here, ready, *inflow);
+        let mut swept = SweptCell::new::<S, FIX_UP>(spu, constants, here, ready, *inflow);
         self.before.store(spu, constants);
         if FIX_UP {
             swept.fix_up(spu, constants, *inflow, &mut self.fixed);
@@ -205,7 +205,7 @@ impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
                 spu.hbrr_for(AGAIN);
                 let coming = next.next(spu);
                 let coming_estimate = Estimate::new(spu, &self.constants, &coming);
-                let ready = Ready::new(spu, &self.constants, &next, &estimate);
+                let ready = ReadyCell::new(spu, &self.constants, &next, &estimate);
                 self.sweep::<S, FIX_UP>(spu);
                 (self.ready, self.here) = (ready, next);
                 (estimate, next) = (coming_estimate, coming);
@@ -215,7 +215,7 @@ impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
                 }
             }
         }
-        let ready = Ready::new(spu, &self.constants, &next, &estimate);
+        let ready = ReadyCell::new(spu, &self.constants, &next, &estimate);
         self.sweep::<S, FIX_UP>(spu);
         (self.ready, self.here) = (ready, next);
     }
@@ -229,7 +229,7 @@ impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
             spu.hbrr_for(AGAIN);
             let next = self.here.next(spu);
             let estimate = Estimate::new(spu, &self.constants, &next);
-            let ready = Ready::new(spu, &self.constants, &next, &estimate);
+            let ready = ReadyCell::new(spu, &self.constants, &next, &estimate);
             self.sweep::<S, FIX_UP>(spu);
             (self.ready, self.here) = (ready, next);
             spu.name_branch(AGAIN);
@@ -240,7 +240,7 @@ impl<R: Copy, const PAIRS: usize> LineTurn<R, PAIRS> {
     }
 }
 
-impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
+impl<R: Copy, const PAIRS: usize> SweptCell<R, PAIRS> {
     /// Computes outflows of this cell anew where one is negative: `fixed` grows in the high word of each
     /// lane by one for each angle.
     ///

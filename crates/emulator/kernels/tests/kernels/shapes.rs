@@ -4,7 +4,7 @@
 use crate::cell_be;
 use mmgp_base::units::Bytes;
 use mmgp_kernels::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
-use mmgp_kernels::sgemm::{Clear, Retarget, Sgemm};
+use mmgp_kernels::sgemm::{ClearMatrix, Retarget, Sgemm};
 use mmgp_kernels::version::Version;
 use mmgp_kernels::{logarithm, pbpi, raxml, sgemm, sweep3d};
 use mmgp_spu::layout::{Access, Block};
@@ -400,7 +400,7 @@ fn sgemm_takes_one_time_and_touches_its_blocks_alone() {
 fn what_goes_on_between_products_takes_one_time_and_touches_its_blocks_alone() {
     check(7, 6, 4, |trial| {
         let (out, first) = (trial.place(sgemm::MATRIX_BYTES.0), trial.place(16));
-        trial.check(&Clear { out });
+        trial.check(&ClearMatrix { out });
         let tiles = trial.place(sgemm::TILES_BYTES.0);
         trial.check(&Retarget { first, tiles });
     });

@@ -1,6 +1,5 @@
 //! The kernels against the plain code of crate `sweep`, and their time.
 
-mod clear;
 mod iteration;
 mod line;
 mod sums;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::lines::{Calls, Diagonal, ELEMENT, Faces, LineOfPair, PlacedLine, diagonals};
 use super::spe_program::SWEEP;
 use crate::layout::InMemory as _;
+use crate::sweep3d::Account;
 use crate::sweep3d::cells::{Array, Cells, Reflections};
-use mmgp_base::units::{Bytes, SimTime};
+use mmgp_base::units::Bytes;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, Progress};
@@ -51,22 +52,9 @@ pub struct LineHost {
     pub progress: Progress,
 }
 
-/// What comes of a run.
-#[derive(Debug, Default)]
-pub struct Account {
-    pub errors: Vec<f64>,
-    pub fix_ups: Vec<u64>,
-    /// When each iteration ended.
-    pub ends: Vec<SimTime>,
-    /// The sum of phi_0 after the last iteration.
-    pub absorbed: f64,
-    /// What left over the low and the high face of each axis in the last iteration; areas are not in it.
-    pub leaked: [[f64; 2]; 3],
-}
-
 impl LineHost {
     /// Runs the program to its end.
-    pub async fn solve(self) -> Account {
+    pub(in crate::sweep3d) async fn solve(self) -> Account {
         let mut account = Account::default();
         self.process.resume().await;
         for iteration in 1.. {
@@ -80,9 +68,7 @@ impl LineHost {
             let (error, sum) = self.compare().await;
             let fixed = self.fixed(fix_up).await - account.fix_ups.iter().sum::<u64>();
             account.absorbed = sum;
-            account.errors.push(error);
-            account.fix_ups.push(fixed);
-            account.ends.push(self.process.sim.now());
+            account.note(error, fixed, self.process.sim.now());
             if self.problem.stop.ends(iteration, error) {
                 break;
             }

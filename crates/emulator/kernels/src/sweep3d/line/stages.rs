@@ -241,7 +241,7 @@ impl<R: Copy, const PAIRS: usize> Estimate<R, PAIRS> {
 
 /// The second stage: what a cell is but for the inflow along the line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ready<R, const PAIRS: usize> {
+pub(super) struct ReadyCell<R, const PAIRS: usize> {
     /// q + cj J + ck K.
     rest: [R; PAIRS],
     /// 2 / (sigma_t + ci + cj + ck).
@@ -250,7 +250,7 @@ pub(super) struct Ready<R, const PAIRS: usize> {
     k: [R; PAIRS],
 }
 
-impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
+impl<R: Copy, const PAIRS: usize> ReadyCell<R, PAIRS> {
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>>(
         spu: &mut S,
@@ -275,7 +275,7 @@ impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
 
 /// The third stage: the flux along each direction, and what flows out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Swept<R, const PAIRS: usize> {
+pub(super) struct SweptCell<R, const PAIRS: usize> {
     pub(super) at: CellWalk<R>,
     pub(super) numerator: [R; PAIRS],
     /// 2 psi.
@@ -284,17 +284,17 @@ pub(super) struct Swept<R, const PAIRS: usize> {
     pub(super) outflow: [[R; PAIRS]; 3],
 }
 
-impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
+impl<R: Copy, const PAIRS: usize> SweptCell<R, PAIRS> {
     /// Sweeps a cell. Where the inflow along i is needed once more, it has a copy.
     #[inline(always)]
     pub(super) fn new<S: Spu<Register = R>, const FIX_UP: bool>(
         spu: &mut S,
         constants: &StageConstants<R, PAIRS>,
         at: &CellWalk<R>,
-        ready: &Ready<R, PAIRS>,
+        ready: &ReadyCell<R, PAIRS>,
         inflow: [R; PAIRS],
     ) -> Self {
-        let Ready { twice_reciprocal, j, k, .. } = *ready;
+        let ReadyCell { twice_reciprocal, j, k, .. } = *ready;
         let mut made = Self {
             at: *at,
             numerator: ready.rest,
