@@ -38,6 +38,7 @@ mod color_map;
 mod columns;
 mod comparison;
 mod curves;
+mod errors;
 mod front;
 mod gantt;
 mod heat_map;

@@ -2,8 +2,6 @@ mod schedulers;
 mod sizes;
 mod texts;
 
-use std::path::Path;
-
 use super::benchmarks::{FitPoint, Scale};
 use super::scene::{Bounds, Item, text_bounds};
 use super::*;
