@@ -1,4 +1,4 @@
-//! A program of one's own: each rank off-loads tasks of a second, one after the other, to its SPEs.
+//! A program of one's own: each rank off-loads tasks of a millisecond, one after the other, to its SPEs.
 
 use std::rc::Rc;
 
@@ -15,30 +15,30 @@ use crate::units::{Seconds, SimSpan};
 
 /// The program on the command line.
 pub const ENTRY: Entry =
-    Entry::of::<ToyArguments>("toy", "Tasks of a second", Size::new("tasks", &[2, 4, 8]));
+    Entry::of::<ToyArguments>("toy", "Tasks of a millisecond", Size::new("rounds", &[2, 4, 8]));
 
 /// Flags of the program.
 #[derive(Args)]
 struct ToyArguments {
-    /// Tasks of each rank
+    /// Tasks of each rank, one after the other
     #[arg(long, value_name = "N", default_value_t = 3)]
-    tasks: u64,
+    rounds: u64,
 }
 
 impl Program for ToyArguments {
     fn read(&self) -> Result<Box<dyn Application>> {
-        Ok(Box::new(Toy { tasks: self.tasks }))
+        Ok(Box::new(Toy { rounds: self.rounds }))
     }
 
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {
-        Ok(Box::new(Toy { tasks: sizes.of("n").map_or(1, |n| n as u64) }))
+        Ok(Box::new(Toy { rounds: sizes.of("n").map_or(1, |n| n as u64) }))
     }
 }
 
 /// The program, ready to run.
 #[derive(Debug, Clone)]
 struct Toy {
-    tasks: u64,
+    rounds: u64,
 }
 
 impl Application for Toy {
@@ -55,13 +55,13 @@ impl Application for Toy {
     }
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
-        let (blade, tasks) = (on.blade(), self.tasks);
+        let (blade, rounds) = (on.blade(), self.rounds);
         on.load(&Rc::new(self.clone()), Signalling::Memory);
         for (rank, own) in (0..).zip(on.assign(mapping)?) {
             let process = on.process(rank, own);
             blade.sim.spawn(format!("rank {rank}"), async move {
                 process.resume().await;
-                for _ in 0..tasks {
+                for _ in 0..rounds {
                     let task = Task::new(0, mapping.p(), &|_| EffectiveAddress::default());
                     process.run(task).await;
                 }
@@ -70,16 +70,16 @@ impl Application for Toy {
         }
         blade.run()?;
         let run = Run::collect(on, mapping, Self::FUNCTIONS);
-        Ok(Ran::new(run, Fingerprint::default().counting("tasks", tasks), ()))
+        Ok(Ran::new(run, Fingerprint::default().counting("rounds", rounds), ()))
     }
 }
 
-/// The part that runs on the SPEs: a second, divided by those that share it.
+/// The part that runs on the SPEs: a millisecond, divided by those that share it.
 impl SpeProgram for Toy {
     const FUNCTIONS: &'static [&'static str] = &["wait"];
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
-        let (start, share) = (spe.sim.now(), Seconds(1.0 / f64::from(call.shares)));
+        let (start, share) = (spe.sim.now(), Seconds(1e-3 / f64::from(call.shares)));
         spe.sim.sleep(SimSpan::from_seconds(share)).await;
         Ok(vec![Loop { start, end: spe.sim.now() }])
     }
@@ -93,16 +93,16 @@ mod tests {
     use crate::runtime::Edtlp;
 
     #[test]
-    fn three_tasks_take_three_seconds_over_p() {
+    fn three_tasks_take_three_milliseconds_over_p() {
         let ps3 = Machine::named("ps3").unwrap();
         for mapping in [Mapping::SEQUENTIAL, Mapping::of(1, 2), Mapping::of(2, 3)] {
             let on = Runtime::new(
                 Blade::new(&ps3, KernelTiming::Cached, 0.0),
                 Box::new(Edtlp::default()),
             );
-            let run = Toy { tasks: 3 }.run(&on, mapping).unwrap().run;
+            let run = Toy { rounds: 3 }.run(&on, mapping).unwrap().run;
             // And a little for the signals.
-            assert!((0.0..1e-3).contains(&(run.time.0 - 3.0 / f64::from(mapping.p()))));
+            assert!((0.0..1e-4).contains(&(run.time.0 - 3e-3 / f64::from(mapping.p()))));
             assert_eq!(run.offloads(), 3 * u64::from(mapping.m()));
         }
         assert_eq!(ENTRY.name, "toy");
