@@ -5,9 +5,8 @@ use crate::cli::output::{json as pretty, wrapped};
 use crate::complexity::growth::{GrowthTerm, short};
 use crate::complexity::{
     Bound, BoundPart, Constants, CountedRuns, Counts, Demand, Facts, Growth, GrowthForm,
-    QUANTITIES, Sizes,
+    QUANTITIES, Quantity, Sizes, Triplet,
 };
-use crate::complexity::{Quantity, Triplet};
 
 /// Columns of a line of text.
 const WIDTH: usize = 96;
