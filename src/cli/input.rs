@@ -256,7 +256,7 @@ pub enum HostCompilerArgument {
 }
 
 impl HostCompilerArgument {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub fn name(self) -> String {
         let value = self.to_possible_value().expect("invariant: no compiler is hidden");
         value.get_name().to_string()

@@ -128,7 +128,7 @@ impl Serialize for Object {
 /// How people see the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Style {
-    /// As it is.
+    /// Shown as it is.
     Plain,
     /// A number with so many digits behind the point.
     Digits(usize),
@@ -169,10 +169,10 @@ impl Style {
 
 /// A column: what programs are told of each row, and what people see of it.
 struct Column {
-    /// For programs; none where people alone see it.
+    /// Name for programs; none where people alone see it.
     name: Option<String>,
     values: Vec<Value>,
-    /// For people; none where programs alone are told.
+    /// Heading for people; none where programs alone are told.
     heading: Option<String>,
     cells: Vec<String>,
     /// Whether people see it aligned to the left, as words are.

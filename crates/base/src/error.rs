@@ -58,7 +58,7 @@ pub enum Error {
     /// A file's text is not what its format asks for. Correct the file at that place.
     #[error("{at}: found {}, expected {expected}", shortened(found))]
     Input {
-        /// Where it stands.
+        /// Place at which it stands.
         at: Position,
         /// What stands there.
         found: String,
@@ -100,7 +100,7 @@ pub enum Error {
     /// A program could not be run. The message says why.
     #[error("{program}: {why}")]
     Program {
-        /// Which.
+        /// Name of the program.
         program: String,
         /// What was in the way.
         why: String,

@@ -130,7 +130,7 @@ impl Axis {
         self.spacing == Spacing::Linear
     }
 
-    /// Its ends.
+    /// Lower and upper end of the axis.
     pub fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
     }

@@ -46,9 +46,9 @@ pub enum Scale {
 /// A point of a fitted line, in the units of the labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitPoint {
-    /// Its place on the horizontal axis.
+    /// Place on the horizontal axis.
     pub x: f64,
-    /// Its value.
+    /// Value of the line there.
     pub y: f64,
     /// The 95 % interval of the value, where that is known: its lower and its upper end.
     pub interval: Option<(f64, f64)>,

@@ -261,7 +261,7 @@ impl TimesPanel<'_> {
 struct Best {
     /// The place at which its time is drawn.
     at: Place,
-    /// Its name: "measured best (4, 4) 12.3 ms".
+    /// Words: "measured best (4, 4) 12.3 ms".
     name: String,
     /// The colour of the line and the name.
     color: Color,

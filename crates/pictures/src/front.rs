@@ -23,7 +23,7 @@ pub struct Front {
 /// A configuration by two objectives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrontPoint {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// What is predicted of it, above 0.
     pub amounts: [f64; 2],

@@ -59,9 +59,9 @@ const LEFT_OUT: &str = "dma";
 /// The part of a run that is shown \[s\]; an end that is `None` follows from the other or the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Window {
-    /// Its beginning.
+    /// Beginning of the part.
     pub from_s: Option<f64>,
-    /// Its end.
+    /// End of the part.
     pub to_s: Option<f64>,
 }
 

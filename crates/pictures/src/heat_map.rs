@@ -106,7 +106,7 @@ impl Content<'_> {
         best.expect("invariant: a map has cells")
     }
 
-    /// Those that cannot be told from the best.
+    /// Cells that cannot be told from the best.
     fn others(&self) -> impl Iterator<Item = &Cell> {
         let best = (self.best().m, self.best().p);
         self.cells.iter().filter(move |cell| {

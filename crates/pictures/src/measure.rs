@@ -86,7 +86,7 @@ impl Measure {
 /// The unit of an axis of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
-    /// Its symbol.
+    /// Symbol of the unit.
     pub symbol: &'static str,
     /// How many of them are a second.
     pub per_second: f64,

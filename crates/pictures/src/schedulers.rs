@@ -14,9 +14,9 @@ use crate::table::records::Scheduled;
 /// What is shown of each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// Its time.
+    /// Time of the run.
     Time,
-    /// Its time over that of the fastest with as many workers and tasks.
+    /// Time of the run over that of the fastest with as many workers and tasks.
     OverFastest,
     /// How long the workers' APUs did nothing, for each off-load.
     ApuIdle,
@@ -66,8 +66,8 @@ struct Division {
     x_title: &'static str,
 }
 
-/// Where workers have as many tasks as they are, one panel; else what has more values lies on the
-/// axis.
+/// Division into panels: one where workers have as many tasks as they are; else what has more values
+/// lies on the axis.
 fn division(rows: &[Scheduled]) -> Division {
     let distinct = |count: fn(&Scheduled) -> u32| {
         let mut counts: Vec<u32> = rows.iter().map(count).collect();
@@ -93,7 +93,7 @@ fn division(rows: &[Scheduled]) -> Division {
     }
 }
 
-/// So many workers or tasks.
+/// A count of workers or tasks in words.
 fn counted(count: u32, what: &str) -> String {
     let what = if count == 1 { what.trim_end_matches('s') } else { what };
     format!("{count} {what}")

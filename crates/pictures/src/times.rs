@@ -38,9 +38,9 @@ pub struct PredictedTime {
 /// How a configuration compares with the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is slower, as far as is known.
+    /// Slower, as far as is known.
     Slower,
-    /// It may be as fast.
+    /// As fast, perhaps.
     Indistinguishable,
 }
 
@@ -215,7 +215,7 @@ pub(super) enum Model {
 impl Model {
     pub const ALL: [Self; 2] = [Self::First, Self::Beside];
 
-    /// Its mark, where as many points are drawn.
+    /// Mark of the model, where as many points are drawn.
     pub fn mark(self, count: usize) -> Mark {
         match self {
             _ if is_many(count) => Mark::Dot(self.color()),
@@ -239,7 +239,7 @@ impl Model {
         }
     }
 
-    /// Its errors \[%\], where the measured time is above 0.
+    /// Errors of the model \[%\], where the measured time is above 0.
     pub fn errors(self, points: &[Point]) -> impl Iterator<Item = (&Point, f64)> {
         let of_point = move |point| Some((point, error_percent(point, self.of(point)?)?));
         points.iter().filter_map(of_point)

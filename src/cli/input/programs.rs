@@ -90,7 +90,7 @@ pub trait Program: Send + Sync {
 
 /// A program on the command line.
 pub struct Entry {
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
     /// Purpose of the program, in a line.
     pub about: &'static str,

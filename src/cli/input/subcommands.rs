@@ -63,7 +63,7 @@ impl Deref for AppArguments {
 }
 
 impl AppArguments {
-    /// Its name.
+    /// Name on the command line.
     pub fn name(&self) -> &'static str {
         self.entry.name
     }
@@ -103,7 +103,7 @@ impl AppArguments {
 
 /// A subcommand of a program in the place of a run, as in `emulate raxml likelihood`.
 pub struct Tool {
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
     /// Function that adds its flags to a command.
     pub add: fn(Command) -> Command,

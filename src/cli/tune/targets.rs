@@ -23,7 +23,7 @@ pub type StartedTarget = (Box<OrderTarget<'static>>, Interrupt);
 
 /// A target on the command line.
 pub struct TargetEntry {
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
     /// What makes the runs, in a line.
     pub about: &'static str,

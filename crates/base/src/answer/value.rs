@@ -17,7 +17,7 @@ pub enum Value {
     Count(u64),
     /// Any number; what is not finite is `null` in JSON.
     Number(f64),
-    /// Words.
+    /// Any text.
     Text(String),
     /// Several of them, with blanks between them in CSV.
     List(Vec<Value>),

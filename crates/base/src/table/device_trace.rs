@@ -32,7 +32,7 @@ pub struct Stretch {
 /// Something that a device did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// When.
+    /// Begin and end.
     pub when: Stretch,
     /// Which of the functions.
     pub function: usize,

@@ -94,7 +94,7 @@ pub struct Progress<'a> {
     pub verdict: &'a Verdict,
     /// What runs next.
     pub mapping: Mapping,
-    /// How.
+    /// Order by which it runs: attempt, repetition, limit.
     pub order: &'a Order,
 }
 

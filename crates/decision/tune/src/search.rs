@@ -13,7 +13,7 @@ use crate::history::{Failures, History};
 /// What came of running a configuration once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// What was found.
     pub found: Finding,

@@ -20,7 +20,7 @@ pub struct Fingerprint {
 struct Quantity {
     name: Cow<'static, str>,
     value: f64,
-    /// Relative.
+    /// Relative difference that is no difference.
     tolerance: f64,
 }
 

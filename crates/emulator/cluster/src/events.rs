@@ -26,7 +26,7 @@ pub struct Events {
 /// What messages met at the stations of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Queue {
-    /// Which.
+    /// Kind of the stations.
     pub station: Station,
     /// Visits of messages.
     pub visits: u64,

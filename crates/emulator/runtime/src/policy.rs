@@ -113,7 +113,7 @@ pub trait Policy {
 /// What moves on the machine for the sake of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
-    /// Nothing.
+    /// No byte.
     Nothing,
     /// What SPEs tell, between their local stores and the memory of the first Cell; always the same of the
     /// same SPE, so that it takes the same time where nobody else is there.

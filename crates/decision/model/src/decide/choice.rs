@@ -18,7 +18,7 @@ use mmgp_base::units::{Percent, Seconds};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// What it is the choice by.
     pub objective: Objective,
@@ -256,7 +256,7 @@ const WORTHWHILE: f64 = 0.98;
 /// A configuration of the front.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// Predicted time; of rates, that of one unit of work.
     pub time: Seconds,

@@ -22,7 +22,7 @@ pub struct Constraints {
     p_divides: Option<u32>,
     apus_per_chip: Option<u32>,
     condition: Option<Arc<Condition>>,
-    /// Increasing.
+    /// The only mappings that are allowed, in increasing order.
     among: Option<Arc<[Mapping]>>,
 }
 

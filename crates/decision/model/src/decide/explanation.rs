@@ -10,7 +10,7 @@ use mmgp_base::units::Seconds;
 /// The time of one configuration, taken apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// Predicted time.
     pub time: Seconds,

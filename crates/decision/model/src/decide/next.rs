@@ -232,7 +232,7 @@ fn gain(mut lines: Vec<GainLine>) -> f64 {
 /// What a choice costs relative to the fastest, in every draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regret {
-    /// Increasing.
+    /// Costs of the draws, in increasing order.
     costs: Vec<f64>,
 }
 

@@ -98,7 +98,7 @@ pub struct ShapeChoice {
     pub tried: Vec<Trial>,
     /// The one that was taken.
     pub chosen: Shape,
-    /// Why.
+    /// The reason why it was taken.
     pub reason: Reason,
 }
 

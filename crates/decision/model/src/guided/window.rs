@@ -115,7 +115,7 @@ pub(super) struct Window {
     pub burst: Sample,
     /// Off-loads from start to end \[s\].
     pub offload: Sample,
-    /// Both.
+    /// Sum of a burst and its off-load \[s\].
     pub cycle: Sample,
     /// Means of batches of cycles, and the sum of those of the batch that is not full.
     batches: Sample,

@@ -50,7 +50,7 @@ pub struct Before {
 /// A configuration that was timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// The mean of its times, that of their logarithms, above 0.
     pub time: Seconds,
@@ -61,7 +61,7 @@ pub struct Observation {
 /// A configuration of which every run was stopped before its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LowerBound {
-    /// Which.
+    /// Processes m and accelerators p of each.
     pub mapping: Mapping,
     /// Time that it takes longer than, above 0.
     pub longer_than: Seconds,

@@ -21,7 +21,7 @@ pub struct Node {
 /// A node that is ranked.
 #[derive(Debug, Clone, Copy)]
 pub struct Record {
-    /// Which.
+    /// Index of the node in the list's array.
     pub node: u32,
     /// The prefix, at first within its sublist.
     pub prefix: u32,

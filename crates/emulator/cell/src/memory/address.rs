@@ -120,7 +120,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// Both.
+    /// Both signal registers.
     pub const ALL: [Self; 2] = [Self::One, Self::Two];
 
     /// Offset of the register in the problem state of an SPE, by the Cell Broadband Engine

@@ -56,7 +56,7 @@ pub enum ReceiveStep {
     Answer { source: u32, channel: Channel, id: u64 },
     /// Take a message.
     Receive { message: Received, copies: Copies },
-    /// Nothing.
+    /// Wait for a message that has not come.
     Wait,
 }
 
@@ -65,7 +65,7 @@ pub enum ReceiveStep {
 pub enum Copies {
     /// All of it, from the sender's buffer.
     FromBuffer,
-    /// Nothing.
+    /// No copy: all of it has been copied.
     Done,
 }
 

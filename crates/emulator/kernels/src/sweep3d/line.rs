@@ -73,11 +73,11 @@ pub struct Line {
     pub source: LocalAddress,
     /// The flux, read and written.
     pub flux: LocalAddress,
-    /// One element: what flows in, and then what flows out.
+    /// One element of what flows along i: first in, and then out.
     pub i_face: LocalAddress,
-    /// An element for each cell, as well.
+    /// An element for each cell of what flows along j.
     pub j_face: LocalAddress,
-    /// Likewise.
+    /// An element for each cell of what flows along k.
     pub k_face: LocalAddress,
     /// What [`coefficients`](super::coefficients) made.
     pub coefficients: LocalAddress,

@@ -32,7 +32,7 @@ pub(super) enum Control {
 /// When a branch is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// Always.
+    /// Unconditionally.
     Always,
     /// Always, and what it leads to comes back.
     Call,

@@ -148,7 +148,7 @@ impl RaxmlProgram {
 pub(super) enum Next {
     /// Another one.
     Step,
-    /// Nothing.
+    /// No further step.
     Stop,
 }
 
