@@ -8,7 +8,7 @@
 //! ```
 //! use mmgp_base::answer::{Style, Table};
 //!
-//! let table = Table::of([(1, 0.5), (2, 0.25)])
+//! let table = Table::of([(1_u32, 0.5), (2, 0.25)])
 //!     .column("p", Style::Plain, |row| row.0)
 //!     .headed("time_s", "time", Style::Time, |row| row.1);
 //! assert_eq!(table.text(), "p      time\n1  500.0 ms\n2  250.0 ms\n");
