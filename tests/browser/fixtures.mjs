@@ -55,7 +55,7 @@ export async function open({ browser }, name, { hash = "", isAwaited = true, ...
         viewport: { width: 1280, height: 900 },
         ...options,
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     const complaints = [];
     const address = pathToFileURL(at(name)).href;
