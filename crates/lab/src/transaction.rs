@@ -105,11 +105,6 @@ impl Transaction {
         &self.kept
     }
 
-    /// The share of the results that is asked for.
-    pub fn shard(&self) -> Shard {
-        self.shard
-    }
-
     /// Writes down that all results of its share are there, which waits to be merged.
     ///
     /// # Errors
