@@ -28,14 +28,22 @@ pub(super) trait Operand<S: Spu> {
     /// The product in a category (CAT: in the pattern's).
     fn product(&self, spu: &mut S, pattern: Self::Pattern, category: usize) -> [S::Register; 2];
 
-    /// The scaling counts of the turn's group, if it has any.
-    fn counts(&self, spu: &mut S, word: S::Register) -> Option<S::Register>;
+    /// The scaling counts of the turn's group; tips have none.
+    #[inline(always)]
+    fn counts(&self, _spu: &mut S, _word: S::Register) -> Option<S::Register> {
+        None
+    }
 
-    /// The pattern, for loads that are not to come before `nothing` is known, which is 0.
-    fn delayed(spu: &mut S, pattern: Self::Pattern, nothing: S::Register) -> Self::Pattern;
+    /// The pattern, for loads that are not to come before `nothing` is known, which is 0; of a tip, the
+    /// pattern alone.
+    #[inline(always)]
+    fn delayed(_spu: &mut S, pattern: Self::Pattern, _nothing: S::Register) -> Self::Pattern {
+        pattern
+    }
 
-    /// Goes on to the pattern so many further on; the counts stay where they are.
-    fn advance(&mut self, spu: &mut S, patterns: i16);
+    /// Goes on to the pattern so many further on, where the operand moves; the counts stay where they are.
+    #[inline(always)]
+    fn advance(&mut self, _spu: &mut S, _patterns: i16) {}
 }
 
 /// A tip with GAMMA, whose products are in a table.
@@ -72,19 +80,6 @@ impl<S: Spu> Operand<S> for GammaTip<S::Register> {
         let displacement = 32 * category as i32;
         [spu.lqd(displacement, products), spu.lqd(displacement + 16, products)]
     }
-
-    #[inline(always)]
-    fn counts(&self, _: &mut S, _: S::Register) -> Option<S::Register> {
-        None
-    }
-
-    #[inline(always)]
-    fn delayed(_: &mut S, pattern: Self::Pattern, _: S::Register) -> Self::Pattern {
-        pattern
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, _: &mut S, _: i16) {}
 }
 
 /// An inner node with GAMMA: its matrices stay in registers.
@@ -198,19 +193,6 @@ impl<S: Spu> Operand<S> for CatTip<S::Register> {
     fn product(&self, spu: &mut S, (x, matrix): Self::Pattern, _: usize) -> [S::Register; 2] {
         columns_times_vector(spu, matrix, x, self.splat)
     }
-
-    #[inline(always)]
-    fn counts(&self, _: &mut S, _: S::Register) -> Option<S::Register> {
-        None
-    }
-
-    #[inline(always)]
-    fn delayed(_: &mut S, pattern: Self::Pattern, _: S::Register) -> Self::Pattern {
-        pattern
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, _: &mut S, _: i16) {}
 }
 
 /// An inner node with CAT.
