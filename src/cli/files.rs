@@ -326,11 +326,11 @@ impl Reader {
 /// The error for a folder without parameters.
 pub fn without_parameters(folder: &Path) -> Error {
     if let Some(of) = transaction::unfinished_in(folder) {
-        return Error::TooLittleData {
-            file: folder.display().to_string(),
-            found: format!("results of `{}` that are not finished", of.typed()),
-            advice: format!("`{}` goes on with it", of.typed_into(folder)),
-        };
+        return Error::too_little(
+            folder.display().to_string(),
+            format!("results of `{}` that are not finished", of.typed()),
+            format!("`{}` goes on with it", of.typed_into(folder)),
+        );
     }
     let folder = folder.display();
     Error::too_little(

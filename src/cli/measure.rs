@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::Answer;
-use super::output::{Verbosity, data};
+use super::output::data;
 use super::tune::{self, RunsArguments};
 use crate::error::Result;
 use crate::tune::engine::{self, Cell, End, Level};
@@ -47,16 +47,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         data(None, &job.runs_of(&cells, &job.attempts()?, budget))?;
         return Ok(Answer::Done);
     }
-    let mut session = job.open()?;
-    let (target, interrupt) = job.start(&session)?;
-    let verbosity = Verbosity::from(arguments.quiet);
-    let mut watch = tune::Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
-    let log = &mut session.log;
-    let end = engine::measure(&*target, log, &cells, &job.discipline, budget, &mut watch)?;
-    watch.finish(&session.log);
-    drop(target);
-    let answer = tune::write(&job.report(Some(end)), session.log.attempts())?;
-    data(None, &answer)?;
+    let (end, interrupt) = job.conduct(budget, arguments.quiet.into(), |target, log, watch| {
+        engine::measure(target, log, &cells, &job.discipline, budget, watch)
+    })?;
     Ok(match end {
         End::Interrupted => tune::interrupted(&interrupt),
         End::Runs | End::Time => Answer::No,

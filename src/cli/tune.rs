@@ -23,7 +23,8 @@ use crate::error::{Error, Result};
 use crate::native;
 use crate::native::host;
 use crate::quantity::Quantity;
-use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
+use crate::table::log::Log;
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, OrderTarget, Timeout};
 use crate::tune::{Goal, Search};
 use crate::units::Seconds;
 
@@ -34,7 +35,7 @@ pub use folder::{SearchReport, write};
 use program::ProgramArguments;
 pub use program::duration;
 pub use session::{Interrupt, Session, Watch, interrupted};
-use targets::{StartedTarget, TARGETS, TargetEntry};
+use targets::{TARGETS, TargetEntry};
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]
@@ -200,16 +201,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         data(None, &job.first_runs(&job.attempts()?, budget)?)?;
         return Ok(Answer::Done);
     }
-    let mut session = job.open()?;
-    let (target, interrupt) = job.start(&session)?;
-    let verbosity = Verbosity::from(arguments.quiet);
-    let mut watch = Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
     let Job { levels, discipline, .. } = &job;
-    let end = engine::tune(&*target, &mut session.log, levels, discipline, budget, &mut watch)?;
-    watch.finish(&session.log);
-    drop(target);
-    let answer = write(&job.report(Some(end)), session.log.attempts())?;
-    data(None, &answer)?;
+    let (end, interrupt) = job.conduct(budget, arguments.quiet.into(), |target, log, watch| {
+        engine::tune(target, log, levels, discipline, budget, watch)
+    })?;
     match end {
         End::Settled => Ok(Answer::Done),
         End::Interrupted => Ok(interrupted(&interrupt)),
@@ -294,12 +289,25 @@ impl Job {
         Session::open(&self.folder, &self.identity)
     }
 
-    /// Starts what makes the runs; see [`TargetEntry::start`].
+    /// Starts what makes the runs, has them made, and prints what came of them; why there are no more, and
+    /// how to know that a signal has ended one.
     ///
     /// # Errors
-    /// Those of the target.
-    pub fn start(&self, session: &Session) -> Result<StartedTarget> {
-        (self.target.start)(self, session)
+    /// Those of the target, of the log, and of `runs`.
+    pub fn conduct(
+        &self,
+        budget: Budget,
+        verbosity: Verbosity,
+        runs: impl FnOnce(&OrderTarget<'_>, &mut Log, &mut Watch) -> Result<End>,
+    ) -> Result<(End, Interrupt)> {
+        let mut session = self.open()?;
+        let (target, interrupt) = (self.target.start)(self, &session)?;
+        let mut watch = Watch::new(&self.declared.words, budget, interrupt.clone(), verbosity);
+        let end = runs(&*target, &mut session.log, &mut watch)?;
+        watch.finish(&session.log);
+        drop(target);
+        data(None, &write(&self.report(Some(end)), session.log.attempts())?)?;
+        Ok((end, interrupt))
     }
 
     /// The report of the attempts, and why there are no more.
