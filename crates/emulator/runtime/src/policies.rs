@@ -18,24 +18,23 @@ pub fn policy_named(name: &str) -> Result<Box<dyn Policy>> {
 /// # Errors
 /// As [`policy_named`].
 pub fn policy_among(mut all: Vec<Box<dyn Policy>>, name: &str) -> Result<Box<dyn Policy>> {
-    let names = |all: &[Box<dyn Policy>]| all.iter().map(|it| it.name().into()).collect();
+    let names =
+        |all: &[Box<dyn Policy>]| all.iter().map(|it| it.name().to_string()).collect::<Vec<_>>();
     let (plain, variant) = match name.split_once(':') {
         Some((plain, variant)) => (plain, Some(variant)),
         None => (name, None),
     };
     let Some(place) = all.iter().position(|policy| policy.name() == plain) else {
-        return Err(unknown("scheduler", plain, names(&all)));
+        return Err(Error::unknown_name("scheduler", plain, names(&all)));
     };
     let Some(variant) = variant else { return Ok(all.swap_remove(place)) };
     let variants = all[place].variants();
     if variants.is_empty() {
         all.retain(|policy| !policy.variants().is_empty());
-        return Err(unknown("scheduler with variants", plain, names(&all)));
+        return Err(Error::unknown_name("scheduler with variants", plain, names(&all)));
     }
-    let known = || variants.iter().map(|variant| format!("{plain}:{variant}")).collect();
-    all[place].variant(variant).ok_or_else(|| unknown("variant of a scheduler", name, known()))
-}
-
-fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> Error {
-    Error::UnknownName { kind, name: name.into(), known }
+    let known = variants.iter().map(|variant| format!("{plain}:{variant}"));
+    all[place]
+        .variant(variant)
+        .ok_or_else(|| Error::unknown_name("variant of a scheduler", name, known))
 }

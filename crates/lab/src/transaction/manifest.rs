@@ -150,11 +150,11 @@ pub fn objection(source: &Source) -> Result<Option<String>> {
     let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else { return Ok(None) };
     let unfinished = folder.join(super::UNFINISHED);
     if let Some(manifest) = Manifest::read(&unfinished)? {
-        return Err(Error::TooLittleData {
-            file: folder.display().to_string(),
-            found: "files that were being put in their places when their writer was killed".into(),
-            advice: format!("`{}` goes on", manifest.identity.typed_into(folder)),
-        });
+        return Err(Error::too_little(
+            folder.display().to_string(),
+            "files that were being put in their places when their writer was killed",
+            format!("`{}` goes on", manifest.identity.typed_into(folder)),
+        ));
     }
     let manifest = Manifest::read(folder)?;
     let file = file.to_string_lossy();

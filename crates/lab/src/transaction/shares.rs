@@ -44,11 +44,11 @@ impl FinishedShard {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         if !path.exists() {
-            return Err(Error::TooLittleData {
-                file: folder.display().to_string(),
-                found: format!("no {FILE}, which says that a share is finished"),
-                advice: "the command that this is a share of goes on with it".into(),
-            });
+            return Err(Error::too_little(
+                folder.display().to_string(),
+                format!("no {FILE}, which says that a share is finished"),
+                "the command that this is a share of goes on with it",
+            ));
         }
         let source = Source::read(&path)?;
         let expected = "what the command of a share wrote";

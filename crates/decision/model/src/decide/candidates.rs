@@ -29,7 +29,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// What whoever reads of them should know.
+    /// Warning that not all feasible mappings are among them.
     pub fn warning(&self) -> Option<Warning> {
         let Self { mappings, feasible } = self;
         (*feasible > mappings.len()).then(|| {

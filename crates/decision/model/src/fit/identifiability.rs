@@ -273,8 +273,8 @@ impl FitResult {
         let mut found = Vec::new();
         for name in names {
             let Some(line) = terms.iter().find(|line| line.term == name) else {
-                let known: Vec<String> = terms.iter().map(|line| line.term.to_string()).collect();
-                return Err(Error::UnknownName { kind: "term", name: name.clone(), known });
+                let known = terms.iter().map(|line| line.term.to_string());
+                return Err(Error::unknown_name("term", name, known));
             };
             found.extend(self.why_not(line));
         }

@@ -321,11 +321,7 @@ pub fn published_names() -> impl Iterator<Item = &'static str> {
 pub fn published(name: &str) -> Result<Parameters> {
     match PUBLISHED.iter().find(|(known, ..)| *known == name) {
         Some((_, file, text)) => Parameters::read(&Source::new(file, text)),
-        None => Err(Error::UnknownName {
-            kind: "parameter set",
-            name: name.to_string(),
-            known: published_names().map(str::to_string).collect(),
-        }),
+        None => Err(Error::unknown_name("parameter set", name, published_names())),
     }
 }
 

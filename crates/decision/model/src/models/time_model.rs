@@ -163,8 +163,7 @@ pub(crate) fn further(parameters: &Parameters) -> Vec<Box<dyn TimeModel>> {
 /// parameters lack.
 pub fn named(name: &str, parameters: &Parameters) -> Result<Box<dyn TimeModel>> {
     let Some(model) = MODELS.iter().find(|model| model.name == name) else {
-        let known = MODELS.iter().map(|model| model.name.into()).collect();
-        return Err(Error::UnknownName { kind: "model", name: name.into(), known });
+        return Err(Error::unknown_name("model", name, MODELS.iter().map(|model| model.name)));
     };
     (model.of)(parameters).ok_or_else(|| {
         let expected = format!("{EQUATION_11}, as the parameters have no {name} terms");
