@@ -1,20 +1,56 @@
 #!/usr/bin/env bash
-# What `mmgp measure` needs for a run of `true`, beside `hyperfine -N`: per run the whole time divided
-# by the runs, and the mean that each reports. Ends with 1 where a run takes over 2 ms longer than
-# hyperfine's. Takes the program from $MMGP, so many runs as $RUNS says.
+# What watching a run costs. First a run that prints 1 GB, of short lines and of those of a simulation's log,
+# without a pattern and with one that nearly matches, beside the same in a pipe to `cat`: medians of $PAIRS
+# pairs. Ends with 1 where it takes over 5 % longer. Then what `mmgp measure` needs for a run of `true`, beside
+# `hyperfine -N`: per run the whole time divided by the runs, and the mean that each reports. Ends with 1 where a
+# run takes over 2 ms longer than hyperfine's. Takes the program from $MMGP, so many runs as $RUNS says.
 set -euo pipefail
 mmgp=$(realpath "${MMGP:-$(dirname "$0")/../../target/release/mmgp}") runs=${RUNS:-200}
 if [ ! -x "$mmgp" ]; then
     echo "$mmgp is no program: build it, or name one by MMGP" >&2
     exit 1
 fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+python3 - "$mmgp" "${PAIRS:-7}" << 'PYTHON'
+import json, statistics, subprocess, sys, time
+
+mmgp, pairs = sys.argv[1], int(sys.argv[2])
+with open("log", "w") as log:
+    for step in range(900_000):
+        log.write(f"Step {step:8} Temp {300 + step % 7:10.4f} TotEng {-98765.4321:14.6f} "
+                  f"Press {1.0133:10.5f} Volume {4096.5:12.4f} Time none s\n")
+size = f"$(({10**9} / $(wc -c < log)))"
+programs = {"y": "yes | head -c 1000000000",
+            "log": f"for i in $(seq {size}); do cat log; done"}
+patterns = {"no pattern": [], "^Loop time of (.*) on": ["--time-from", "^Loop time of (.*) on"],
+            "Time ([0-9.]+) s": ["--time-from", "Time ([0-9.]+) s"]}
+costs = []
+print(f"{'1 GB of':8} {'pattern':22} {'| cat':>9} {'watched':>9} {'longer':>8}")
+for program, command in programs.items():
+    for name, flags in patterns.items():
+        plain, watched = [], []
+        for _ in range(pairs):
+            begin = time.perf_counter()
+            subprocess.run(f"({command}) | cat > /dev/null", shell=True, check=True)
+            plain.append(time.perf_counter() - begin)
+            subprocess.run(["rm", "-rf", "watched"], check=True)
+            subprocess.run([mmgp, "measure", "--m", "1", "--p", "1", "--repetitions", "1", "--quiet",
+                            "--out", "watched", *flags, "--", "sh", "-c", command],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            watched.append(json.loads(open("watched/log.jsonl").readline())["wall_s"])
+        plain, watched = statistics.median(plain), statistics.median(watched)
+        costs.append(watched / plain - 1)
+        print(f"{program:8} {name:22} {plain:7.3f} s {watched:7.3f} s {100 * costs[-1]:6.1f} %")
+sys.exit(max(costs) > 0.05)
+PYTHON
+rm log
+
 if ! command -v hyperfine > /dev/null; then
     echo "skipped: what a run costs: there is no hyperfine here" | tee -a "${MMGP_SKIPPED:-/dev/null}"
     exit 0
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 true=$(type -P true)
 
 seconds() { date +%s.%N; }

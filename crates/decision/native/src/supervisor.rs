@@ -12,6 +12,7 @@
 //! knows by [`MARK`].
 
 mod family;
+mod line_regex;
 mod output;
 mod serve;
 

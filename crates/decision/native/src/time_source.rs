@@ -6,7 +6,7 @@ use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 use mmgp_intake::{Comma, Measure, Unit, duration, measure_of, number};
-use regex_lite::Regex;
+use regex::Regex;
 
 use crate::printed::{OUTPUT, Surroundings, first_group};
 use crate::supervisor::Match;

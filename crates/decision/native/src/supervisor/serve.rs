@@ -15,10 +15,10 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{UsageWho, getrusage};
-use regex_lite::Regex;
 use wait4::{ResUse, Wait4 as _};
 
 use super::family::{self, GRACE};
+use super::line_regex::LineRegex;
 use super::output::Output;
 use super::{CommandEnd, Request, Run};
 use crate::clock::Stopwatch;
@@ -136,10 +136,11 @@ fn attend<R: Read + AsFd>(
     mark: (&str, &OsStr),
     desk: &mut Desk<R>,
 ) -> io::Result<CommandEnd> {
-    let patterns: Result<Vec<Regex>, _> = run.patterns.iter().map(|it| Regex::new(it)).collect();
+    let patterns: Result<Vec<LineRegex>, _> =
+        run.patterns.iter().map(|it| LineRegex::new(it)).collect();
     let patterns = match patterns {
         Ok(patterns) => patterns,
-        Err(error) => return Ok(not_started(error.to_string())),
+        Err(error) => return Ok(not_started(error)),
     };
     if let Err(error) = pin::restrict(&run.processors) {
         return Ok(not_started(format!("its processors cannot be set: {error}")));
