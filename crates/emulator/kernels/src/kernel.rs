@@ -42,8 +42,8 @@ macro_rules! kernel {
                 $shape
             }
 
-            fn blocks(&self) -> Vec<mmgp_spu::layout::Block> {
-                use mmgp_spu::layout::Block;
+            fn blocks(&self) -> Vec<mmgp_spu::local_store::Block> {
+                use mmgp_spu::local_store::Block;
                 let $this = self;
                 let mut blocks = Vec::new();
                 $(

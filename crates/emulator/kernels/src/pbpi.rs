@@ -54,7 +54,7 @@ pub use tip_vectors::{TipVectors, tip_table};
 use crate::version::{Version, named};
 use mmgp_base::units::Bytes;
 use mmgp_spu::LocalAddress;
-use mmgp_spu::layout::Block;
+use mmgp_spu::local_store::Block;
 use product::{Neighbour, Product, product_of_children};
 
 /// Patterns in a group.

@@ -109,7 +109,7 @@ pub use new_view::{Child, NewView};
 use crate::version::named;
 use crate::{exponential, logarithm};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
+use mmgp_spu::local_store::Block;
 use mmgp_spu::{LocalAddress, LocalStore, Quadword};
 
 /// How rates vary over patterns.

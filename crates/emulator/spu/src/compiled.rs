@@ -21,9 +21,9 @@
 
 #![allow(unsafe_code)]
 
-use super::local_store::LocalStore;
 #[cfg(target_arch = "x86_64")]
-use super::observed::ObservedStore;
+use super::forward::ObservedStore;
+use super::local_store::LocalStore;
 use super::watched::WatchedStore;
 use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
 

@@ -51,9 +51,7 @@ mod channel;
 mod compiled;
 mod forward;
 pub mod instruction;
-pub mod layout;
 pub mod local_store;
-mod observed;
 mod path;
 pub mod pipeline;
 mod plain;
@@ -63,16 +61,14 @@ pub mod register;
 mod replay;
 mod schedule;
 mod semantics;
-mod step;
 mod timed;
-mod unfused;
 mod watched;
 
 pub use channel::{Channel, ChannelRead, Channels};
 pub use compiled::{Compiled, execute, execute_watched};
+pub use forward::{ObservedSpu, Unfused, execute_on_path};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, LocalStoreFull};
-pub use observed::{ObservedSpu, execute_on_path};
 pub use path::{Branches, Journal, Path, Shape};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
@@ -80,11 +76,10 @@ pub use profile::{BlockProfile, BranchCounts, Executed, Profile};
 pub use register::Quadword;
 pub use schedule::{Compiler, Hints, Order, Pairing};
 pub use timed::{Stopwatch, TimedSpu, time};
-pub use unfused::Unfused;
 pub use watched::{Accesses, LastRuns, Watch, quadwords};
 
 use instruction::for_each_instruction;
-use layout::Block;
+use local_store::Block;
 use mmgp_base::error::Result;
 
 /// A program for the SPU.
@@ -108,9 +103,9 @@ pub trait Kernel {
     /// Checks that its blocks lie in local store as it needs them.
     ///
     /// # Errors
-    /// [`MisplacedBlock`](layout::MisplacedBlock), see [`layout::check`].
+    /// [`MisplacedBlock`](local_store::MisplacedBlock), see [`check_blocks`](local_store::check_blocks).
     fn validate(&self) -> Result<()> {
-        layout::check(self.name(), &self.blocks())
+        local_store::check_blocks(self.name(), &self.blocks())
     }
 
     /// Runs it. Implementations are marked `#[inline(always)]`: only then can the version that is

@@ -2,10 +2,11 @@
 
 use super::Spu;
 use super::channel::{Channel, Channels, connected};
+use super::forward::methods;
 use super::instruction::for_each_instruction;
 use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::register::Quadword;
-use super::semantics::{self, condition, preferred_slot};
+use super::semantics::{self, preferred_slot};
 
 /// Executes instructions and takes no time, so that a kernel compiles into plain code of the host.
 #[derive(Debug)]
@@ -54,50 +55,33 @@ impl<'s, M, O> PlainSpu<'s, M, O> {
         &self.branch_observer
     }
 
+    /// What a conditional branch or halt returns.
+    #[inline(always)]
+    fn decided(&mut self, taken: bool) -> bool
+    where
+        O: BranchObserver,
+    {
+        self.branch_observer.decided(taken);
+        taken
+    }
+
+    /// The same of a conditional branch to the address in a register.
+    #[inline(always)]
+    fn decided_to(&mut self, taken: bool, ra: Quadword) -> bool
+    where
+        O: BranchObserver,
+    {
+        if self.decided(taken) {
+            self.branch_observer.jumped(ra.preferred());
+        }
+        taken
+    }
+
     /// The same SPU with those channels.
     #[must_use]
     pub fn with_channels(self, channels: &'s mut dyn Channels) -> Self {
         Self { channels: Some(channels), ..self }
     }
-}
-
-/// Methods that return whether a condition holds.
-macro_rules! decide {
-    ($($mnemonic:ident($($register:ident),*) = $condition:expr;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, $($register: Quadword),*) -> bool {
-            let taken = $condition;
-            self.branch_observer.decided(taken);
-            taken
-        }
-    )*};
-}
-
-/// The same by a register and an immediate.
-macro_rules! decide_immediate {
-    ($($mnemonic:ident;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, ra: Quadword, i10: i16) -> bool {
-            let taken = condition::$mnemonic(ra, i10);
-            self.branch_observer.decided(taken);
-            taken
-        }
-    )*};
-}
-
-/// Conditional branches to the address in a register.
-macro_rules! decide_indirect {
-    ($($mnemonic:ident = $condition:ident;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, rt: Quadword, ra: Quadword) -> bool {
-            let taken = condition::$condition(rt);
-            self.branch_observer.decided(taken);
-            if taken {
-                self.branch_observer.jumped(ra.preferred());
-            }
-            taken
-        }
-    )*};
 }
 
 macro_rules! execute {
@@ -115,164 +99,65 @@ impl<M: QuadwordMemory, O: BranchObserver> Spu for PlainSpu<'_, M, O> {
 
     for_each_instruction!(execute);
 
-    #[inline(always)]
-    fn lqr(&mut self, constant: Quadword) -> Quadword {
-        constant
+    methods! { inline(always) spu:
+        lqr(constant: Quadword) -> Quadword = constant;
+        lqd(displacement: i32, ra: Quadword) -> Quadword =
+            spu.store.load(semantics::displaced(ra, displacement));
+        lqx(ra: Quadword, rb: Quadword) -> Quadword = spu.store.load(semantics::indexed(ra, rb));
+        lqa(address: LocalAddress) -> Quadword = spu.store.load(address);
+        stqd(rt: Quadword, displacement: i32, ra: Quadword) =
+            spu.store.store(semantics::displaced(ra, displacement), rt);
+        stqx(rt: Quadword, ra: Quadword, rb: Quadword) =
+            spu.store.store(semantics::indexed(ra, rb), rt);
+        stqa(rt: Quadword, address: LocalAddress) = spu.store.store(address, rt);
+        stqr(rt: Quadword, address: LocalAddress) = spu.store.store(address, rt);
+
+        heq(ra: Quadword, rb: Quadword) -> bool = spu.decided(semantics::heq(ra, rb));
+        heqi(ra: Quadword, i10: i16) -> bool = spu.decided(semantics::heqi(ra, i10));
+        hgt(ra: Quadword, rb: Quadword) -> bool = spu.decided(semantics::hgt(ra, rb));
+        hgti(ra: Quadword, i10: i16) -> bool = spu.decided(semantics::hgti(ra, i10));
+        hlgt(ra: Quadword, rb: Quadword) -> bool = spu.decided(semantics::hlgt(ra, rb));
+        hlgti(ra: Quadword, i10: i16) -> bool = spu.decided(semantics::hlgti(ra, i10));
+
+        brz(rt: Quadword) -> bool = spu.decided(semantics::brz(rt));
+        brnz(rt: Quadword) -> bool = spu.decided(semantics::brnz(rt));
+        brhz(rt: Quadword) -> bool = spu.decided(semantics::brhz(rt));
+        brhnz(rt: Quadword) -> bool = spu.decided(semantics::brhnz(rt));
+        biz(rt: Quadword, ra: Quadword) -> bool = spu.decided_to(semantics::brz(rt), ra);
+        binz(rt: Quadword, ra: Quadword) -> bool = spu.decided_to(semantics::brnz(rt), ra);
+        bihz(rt: Quadword, ra: Quadword) -> bool = spu.decided_to(semantics::brhz(rt), ra);
+        bihnz(rt: Quadword, ra: Quadword) -> bool = spu.decided_to(semantics::brhnz(rt), ra);
+
+        hbrr() = {}; hbra() = {}; hbr(_ra: Quadword) = {}; hbrp() = {};
+        br() = {}; bra() = {}; iret() = {};
+        brsl(link: LocalAddress) -> Quadword = preferred_slot(link.0);
+        brasl(link: LocalAddress) -> Quadword = preferred_slot(link.0);
+        bi(ra: Quadword) = spu.branch_observer.jumped(ra.preferred());
+        bisl(ra: Quadword, link: LocalAddress) -> Quadword = {
+            spu.branch_observer.jumped(ra.preferred());
+            preferred_slot(link.0)
+        };
+        bisled(_ra: Quadword, link: LocalAddress) -> (Quadword, bool) = {
+            let taken = connected(&mut spu.channels).count(Channel::EVENT_STATUS) > 0;
+            (preferred_slot(link.0), spu.decided(taken))
+        };
+
+        rdch(channel: Channel) -> Quadword =
+            preferred_slot(connected(&mut spu.channels).read(channel).word);
+        rchcnt(channel: Channel) -> Quadword =
+            preferred_slot(connected(&mut spu.channels).count(channel));
+        wrch(channel: Channel, ra: Quadword) = {
+            connected(&mut spu.channels).write(channel, ra.preferred());
+        };
+        mfspr() -> Quadword = Quadword::ZERO;
+        mtspr(_ra: Quadword) = {};
+        fscrrd() -> Quadword = spu.floating_point_status;
+        fscrwr(ra: Quadword) = spu.floating_point_status = ra;
+
+        stop(signal: u16) = debug_assert!(signal < 1 << 14, "a stop signal has 14 bits");
+        stopd(_rt: Quadword, _ra: Quadword, _rb: Quadword) = {};
+        sync() = {}; syncc() = {}; dsync() = {}; nop() = {}; lnop() = {};
     }
-
-    #[inline(always)]
-    fn lqd(&mut self, displacement: i32, ra: Quadword) -> Quadword {
-        self.store.load(semantics::displaced(ra, displacement))
-    }
-
-    #[inline(always)]
-    fn lqx(&mut self, ra: Quadword, rb: Quadword) -> Quadword {
-        self.store.load(semantics::indexed(ra, rb))
-    }
-
-    #[inline(always)]
-    fn lqa(&mut self, address: LocalAddress) -> Quadword {
-        self.store.load(address)
-    }
-
-    #[inline(always)]
-    fn stqd(&mut self, rt: Quadword, displacement: i32, ra: Quadword) {
-        self.store.store(semantics::displaced(ra, displacement), rt);
-    }
-
-    #[inline(always)]
-    fn stqx(&mut self, rt: Quadword, ra: Quadword, rb: Quadword) {
-        self.store.store(semantics::indexed(ra, rb), rt);
-    }
-
-    #[inline(always)]
-    fn stqa(&mut self, rt: Quadword, address: LocalAddress) {
-        self.store.store(address, rt);
-    }
-
-    #[inline(always)]
-    fn stqr(&mut self, rt: Quadword, address: LocalAddress) {
-        self.store.store(address, rt);
-    }
-
-    decide! {
-        heq(ra, rb) = condition::heq(ra, rb);
-        hgt(ra, rb) = condition::hgt(ra, rb);
-        hlgt(ra, rb) = condition::hlgt(ra, rb);
-        brz(rt) = condition::brz(rt);
-        brnz(rt) = condition::brnz(rt);
-        brhz(rt) = condition::brhz(rt);
-        brhnz(rt) = condition::brhnz(rt);
-    }
-
-    decide_indirect! { biz = brz; binz = brnz; bihz = brhz; bihnz = brhnz; }
-
-    decide_immediate! { heqi; hgti; hlgti; }
-
-    #[inline(always)]
-    fn hbrr(&mut self) {}
-
-    #[inline(always)]
-    fn hbra(&mut self) {}
-
-    #[inline(always)]
-    fn hbr(&mut self, _ra: Quadword) {}
-
-    #[inline(always)]
-    fn hbrp(&mut self) {}
-
-    #[inline(always)]
-    fn br(&mut self) {}
-
-    #[inline(always)]
-    fn bra(&mut self) {}
-
-    #[inline(always)]
-    fn brsl(&mut self, link: LocalAddress) -> Quadword {
-        preferred_slot(link.0)
-    }
-
-    #[inline(always)]
-    fn brasl(&mut self, link: LocalAddress) -> Quadword {
-        preferred_slot(link.0)
-    }
-
-    #[inline(always)]
-    fn bi(&mut self, ra: Quadword) {
-        self.branch_observer.jumped(ra.preferred());
-    }
-
-    #[inline(always)]
-    fn bisl(&mut self, ra: Quadword, link: LocalAddress) -> Quadword {
-        self.branch_observer.jumped(ra.preferred());
-        preferred_slot(link.0)
-    }
-
-    #[inline(always)]
-    fn bisled(&mut self, _ra: Quadword, link: LocalAddress) -> (Quadword, bool) {
-        let taken = connected(&mut self.channels).count(Channel::EVENT_STATUS) > 0;
-        self.branch_observer.decided(taken);
-        (preferred_slot(link.0), taken)
-    }
-
-    #[inline(always)]
-    fn iret(&mut self) {}
-
-    #[inline(always)]
-    fn rdch(&mut self, channel: Channel) -> Quadword {
-        preferred_slot(connected(&mut self.channels).read(channel).word)
-    }
-
-    #[inline(always)]
-    fn rchcnt(&mut self, channel: Channel) -> Quadword {
-        preferred_slot(connected(&mut self.channels).count(channel))
-    }
-
-    #[inline(always)]
-    fn wrch(&mut self, channel: Channel, ra: Quadword) {
-        connected(&mut self.channels).write(channel, ra.preferred());
-    }
-
-    #[inline(always)]
-    fn mfspr(&mut self) -> Quadword {
-        Quadword::ZERO
-    }
-
-    #[inline(always)]
-    fn mtspr(&mut self, _ra: Quadword) {}
-
-    #[inline(always)]
-    fn fscrrd(&mut self) -> Quadword {
-        self.floating_point_status
-    }
-
-    #[inline(always)]
-    fn fscrwr(&mut self, ra: Quadword) {
-        self.floating_point_status = ra;
-    }
-
-    #[inline(always)]
-    fn stop(&mut self, signal: u16) {
-        debug_assert!(signal < 1 << 14, "a stop signal has 14 bits");
-    }
-
-    #[inline(always)]
-    fn stopd(&mut self, _rt: Quadword, _ra: Quadword, _rb: Quadword) {}
-
-    #[inline(always)]
-    fn sync(&mut self) {}
-
-    #[inline(always)]
-    fn syncc(&mut self) {}
-
-    #[inline(always)]
-    fn dsync(&mut self) {}
-
-    #[inline(always)]
-    fn nop(&mut self) {}
-
-    #[inline(always)]
-    fn lnop(&mut self) {}
 
     #[inline(always)]
     fn value(&self, register: Quadword) -> Quadword {

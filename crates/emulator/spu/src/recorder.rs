@@ -10,12 +10,11 @@ use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Tag
 use super::instruction::{Class, Destination};
 use super::pipeline::{Stall, Timing};
 use super::profile::{BlockProfile, Live, Profile, max_live};
-use super::replay::{Ending, Wait};
+use super::replay::{Ending, Known, Run, Step, Wait};
 use super::schedule::emit;
-use super::step::{Run, Step};
 use crate::block::HintBuffer;
 use crate::schedule::Compiler;
-use crate::step::Known;
+
 use mmgp_base::units::Cycles;
 use std::collections::BTreeSet;
 

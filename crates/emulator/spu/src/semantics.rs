@@ -3,15 +3,16 @@
 //! The functions of the table are generated under their mnemonics, so that everything that
 //! executes an instruction executes this one definition.
 
-pub(super) mod condition;
 mod double;
 mod estimate;
 mod lanes;
 mod single;
 
-use super::instruction::for_each_instruction;
-use super::local_store::LocalAddress;
-use super::register::Quadword;
+pub(super) use lanes::preferred_slot;
+
+use crate::instruction::for_each_instruction;
+use crate::local_store::LocalAddress;
+use crate::register::Quadword;
 use lanes::{
     byte_mask, bytes, bytes2, doubles2, doubles3, doublewords, doublewords2, from_whole,
     gather_bits, halfword_mask, halfwords, halfwords2, insertion, mask, rotate_bytes,
@@ -19,8 +20,6 @@ use lanes::{
     shift_left_halfword, shift_right, shift_right_algebraic, shift_right_algebraic_halfword,
     shift_right_bytes, shift_right_halfword, shuffle, words, words2, words3,
 };
-
-pub(super) use lanes::preferred_slot;
 
 macro_rules! as_functions {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
@@ -86,6 +85,60 @@ fn sum_of_bytes(x: u32) -> u32 {
 #[inline(always)]
 fn multiply_low(x: u32, y: u32) -> u32 {
     (i32::from(x as i16) * i32::from(y as i16)) as u32
+}
+
+// The conditions of branches, all by the preferred slot; a halfword is its lower half.
+
+#[inline(always)]
+pub(super) const fn brz(rt: Quadword) -> bool {
+    rt.preferred() == 0
+}
+
+#[inline(always)]
+pub(super) const fn brnz(rt: Quadword) -> bool {
+    rt.preferred() != 0
+}
+
+#[inline(always)]
+pub(super) const fn brhz(rt: Quadword) -> bool {
+    rt.preferred() as u16 == 0
+}
+
+#[inline(always)]
+pub(super) const fn brhnz(rt: Quadword) -> bool {
+    rt.preferred() as u16 != 0
+}
+
+// The conditions of halts.
+
+#[inline(always)]
+pub(super) const fn heq(ra: Quadword, rb: Quadword) -> bool {
+    ra.preferred() == rb.preferred()
+}
+
+#[inline(always)]
+pub(super) fn heqi(ra: Quadword, i10: i16) -> bool {
+    ra.preferred() == signed10(i10)
+}
+
+#[inline(always)]
+pub(super) const fn hgt(ra: Quadword, rb: Quadword) -> bool {
+    ra.preferred() as i32 > rb.preferred() as i32
+}
+
+#[inline(always)]
+pub(super) fn hgti(ra: Quadword, i10: i16) -> bool {
+    ra.preferred() as i32 > signed10(i10) as i32
+}
+
+#[inline(always)]
+pub(super) const fn hlgt(ra: Quadword, rb: Quadword) -> bool {
+    ra.preferred() > rb.preferred()
+}
+
+#[inline(always)]
+pub(super) fn hlgti(ra: Quadword, i10: i16) -> bool {
+    ra.preferred() > signed10(i10)
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! The SPU that executes and is timed.
 
-mod instructions;
-
 use super::block::{FREE, Kind, NOTHING, References, Tag};
-use super::channel::Channels;
-use super::instruction::{Class, Destination};
+use super::channel::{Channel, Channels, connected};
+use super::forward::methods;
+use super::instruction::{Class, Destination, for_each_instruction};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
 use super::profile::Profile;
 use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
-use super::semantics::preferred_slot;
-use super::{BranchName, Kernel};
+use super::semantics::{self, preferred_slot};
+use super::{BranchName, Kernel, Spu};
 use crate::schedule::Compiler;
 use mmgp_base::units::Cycles;
 
@@ -175,6 +174,13 @@ impl<'s> TimedSpu<'s> {
         self.record(Kind::new(class, Destination::Nowhere), tags, None);
     }
 
+    /// A conditional halt: nothing waits for one that does not halt.
+    #[inline(always)]
+    fn halt<const N: usize>(&mut self, operands: [Tagged; N], halts: bool) -> bool {
+        self.done(Class::SimpleFixed, operands);
+        halts
+    }
+
     #[inline(always)]
     fn branch<const N: usize>(&mut self, operands: [Tagged; N], taken: bool) -> bool {
         let hint = self.recorder.hints.take();
@@ -228,6 +234,133 @@ impl<'s> TimedSpu<'s> {
         let tag = self.record(kind, operands.map(|operand| operand.tag), None);
         self.recorder.begin_block();
         tag
+    }
+}
+
+macro_rules! execute_and_record {
+    ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
+        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$(
+        #[inline(never)]
+        fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> Tagged {
+            let value = semantics::$mnemonic($($register.value,)* $($immediate)?);
+            let kind = const { Kind::new(Class::$class, Destination::$destination) };
+            self.computed(kind, [$($register),*], value)
+        }
+    )*};
+}
+
+/// Stops and synchronisation: the pipeline treats them as branches, which end no block with a jump.
+const CONTROL: Kind = Kind::new(Class::Branch, Destination::Nowhere);
+
+/// Each instruction, executed and recorded with its class: a function of the host that kernels call,
+/// so that a kernel compiles into little code.
+impl Spu for TimedSpu<'_> {
+    type Register = Tagged;
+
+    for_each_instruction!(execute_and_record);
+
+    methods! { inline(never) spu:
+        lqr(constant: Quadword) -> Tagged =
+            spu.computed(Kind::new(Class::LoadStore, Destination::New), [], constant);
+        lqd(displacement: i32, ra: Tagged) -> Tagged =
+            spu.load([ra], semantics::displaced(ra.value, displacement));
+        lqx(ra: Tagged, rb: Tagged) -> Tagged =
+            spu.load([ra, rb], semantics::indexed(ra.value, rb.value));
+        lqa(address: LocalAddress) -> Tagged = spu.load([], address);
+        stqd(rt: Tagged, displacement: i32, ra: Tagged) =
+            spu.keep([rt, ra], semantics::displaced(ra.value, displacement), rt.value);
+        stqx(rt: Tagged, ra: Tagged, rb: Tagged) =
+            spu.keep([rt, ra, rb], semantics::indexed(ra.value, rb.value), rt.value);
+        stqa(rt: Tagged, address: LocalAddress) = spu.keep([rt], address, rt.value);
+        stqr(rt: Tagged, address: LocalAddress) = spu.keep([rt], address, rt.value);
+
+        heq(ra: Tagged, rb: Tagged) -> bool =
+            spu.halt([ra, rb], semantics::heq(ra.value, rb.value));
+        heqi(ra: Tagged, i10: i16) -> bool = spu.halt([ra], semantics::heqi(ra.value, i10));
+        hgt(ra: Tagged, rb: Tagged) -> bool =
+            spu.halt([ra, rb], semantics::hgt(ra.value, rb.value));
+        hgti(ra: Tagged, i10: i16) -> bool = spu.halt([ra], semantics::hgti(ra.value, i10));
+        hlgt(ra: Tagged, rb: Tagged) -> bool =
+            spu.halt([ra, rb], semantics::hlgt(ra.value, rb.value));
+        hlgti(ra: Tagged, i10: i16) -> bool = spu.halt([ra], semantics::hlgti(ra.value, i10));
+
+        brz(rt: Tagged) -> bool = spu.branch([rt], semantics::brz(rt.value));
+        brnz(rt: Tagged) -> bool = spu.branch([rt], semantics::brnz(rt.value));
+        brhz(rt: Tagged) -> bool = spu.branch([rt], semantics::brhz(rt.value));
+        brhnz(rt: Tagged) -> bool = spu.branch([rt], semantics::brhnz(rt.value));
+        biz(rt: Tagged, ra: Tagged) -> bool = spu.branch([rt, ra], semantics::brz(rt.value));
+        binz(rt: Tagged, ra: Tagged) -> bool = spu.branch([rt, ra], semantics::brnz(rt.value));
+        bihz(rt: Tagged, ra: Tagged) -> bool = spu.branch([rt, ra], semantics::brhz(rt.value));
+        bihnz(rt: Tagged, ra: Tagged) -> bool = spu.branch([rt, ra], semantics::brhnz(rt.value));
+
+        hbrr() = spu.hint([], None);
+        hbra() = spu.hint([], None);
+        hbr(ra: Tagged) = spu.hint([ra], None);
+        hbrp() = { spu.record(Kind::PREFETCH, [], None); };
+        hbrr_for(branch: BranchName) = spu.hint([], Some(branch));
+        name_branch(name: BranchName) = spu.recorder.hints.name_branch(name);
+        label() = spu.recorder.begin_block();
+        br() = spu.jump([]);
+        bra() = spu.jump([]);
+        brsl(link: LocalAddress) -> Tagged = spu.call([], link, true);
+        brasl(link: LocalAddress) -> Tagged = spu.call([], link, true);
+        bi(ra: Tagged) = spu.jump([ra]);
+        bisl(ra: Tagged, link: LocalAddress) -> Tagged = spu.call([ra], link, true);
+        bisled(ra: Tagged, link: LocalAddress) -> (Tagged, bool) = {
+            let taken = connected(&mut spu.channels).count(Channel::EVENT_STATUS) > 0;
+            (spu.call([ra], link, taken), taken)
+        };
+        iret() = spu.jump([]);
+
+        rdch(channel: Channel) -> Tagged = {
+            let read = connected(&mut spu.channels).read(channel);
+            let tag = spu.barrier(Kind::new(Class::Channel, Destination::New), [], read.wait);
+            Tagged { value: preferred_slot(read.word), tag }
+        };
+        rchcnt(channel: Channel) -> Tagged = {
+            let count = connected(&mut spu.channels).count(channel);
+            let tag = spu.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
+            Tagged { value: preferred_slot(count), tag }
+        };
+        wrch(channel: Channel, ra: Tagged) = {
+            let wait = connected(&mut spu.channels).write(channel, ra.value.preferred());
+            spu.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], wait);
+        };
+        mfspr() -> Tagged = {
+            let tag = spu.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
+            Tagged { value: Quadword::ZERO, tag }
+        };
+        mtspr(ra: Tagged) = {
+            spu.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], Cycles(0));
+        };
+        fscrrd() -> Tagged = {
+            let kind = Kind::new(Class::DoublePrecision, Destination::New);
+            let tag = spu.barrier(kind, [], Cycles(0));
+            Tagged { value: spu.floating_point_status, tag }
+        };
+        fscrwr(ra: Tagged) = {
+            let kind = Kind::new(Class::IntegerMultiply, Destination::Nowhere);
+            spu.barrier(kind, [ra], Cycles(0));
+            spu.floating_point_status = ra.value;
+        };
+
+        stop(signal: u16) = {
+            debug_assert!(signal < 1 << 14, "a stop signal has 14 bits");
+            spu.barrier(CONTROL, [], Cycles(0));
+        };
+        stopd(rt: Tagged, ra: Tagged, rb: Tagged) = {
+            spu.barrier(CONTROL, [rt, ra, rb], Cycles(0));
+        };
+        sync() = { spu.barrier(CONTROL, [], Cycles(0)); };
+        syncc() = { spu.barrier(CONTROL, [], Cycles(0)); };
+        dsync() = { spu.barrier(CONTROL, [], Cycles(0)); };
+        nop() = spu.done(Class::EvenNop, []);
+        lnop() = spu.done(Class::OddNop, []);
+    }
+
+    #[inline(never)]
+    fn value(&self, register: Tagged) -> Quadword {
+        register.value
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{CODE_BYTES_PER_GROUP, TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
+use mmgp_spu::local_store::Block;
 use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};
 
 /// `out_j = 1` where the code of the pattern allows state j, else 0; the layout is described in the

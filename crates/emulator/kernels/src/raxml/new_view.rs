@@ -11,7 +11,7 @@ use super::{
     Version, naive, named, named_by_ends, tuned,
 };
 use mmgp_base::units::Bytes;
-use mmgp_spu::layout::Block;
+use mmgp_spu::local_store::Block;
 use mmgp_spu::{Branches, LocalAddress, LocalStore, Quadword, Shape};
 
 /// A child of [`NewView`].

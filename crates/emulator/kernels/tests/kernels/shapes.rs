@@ -7,7 +7,7 @@ use mmgp_kernels::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
 use mmgp_kernels::sgemm::{ClearMatrix, Retarget, Sgemm};
 use mmgp_kernels::version::Version;
 use mmgp_kernels::{logarithm, pbpi, raxml, sgemm, sweep3d};
-use mmgp_spu::layout::{Access, Block};
+use mmgp_spu::local_store::{Access, Block};
 use mmgp_spu::{
     Accesses, Branches, Compiler, Journal, Kernel, LOCAL_STORE_BYTES, LastRuns, LocalAddress,
     LocalStore, Path, PortUse, Quadword, Stopwatch, execute_on_path, execute_watched,

@@ -1,11 +1,11 @@
 //! Instructions that touch more than registers. Their methods are written out in
 //! [`Spu`](crate::Spu); here stands what an assembler needs to know of them.
 
+use super::Immediate as Kind;
 use super::Operand::{
     Address, Channel, Displaced, FalseTarget, Immediate, Label, OptionalImmediate, Source,
     SpecialRegister, Target,
 };
-use super::operand::Immediate as Kind;
 use super::{Class, Instruction, Operand, Processor};
 
 const fn of(mnemonic: &'static str, class: Class, operands: &'static [Operand]) -> Instruction {
