@@ -40,7 +40,7 @@
 //! SPE does in its own local store by the quadword.
 //!
 //! What comes before what does not depend on when it happens. So an off-load that is computed before its
-//! time goes by ([`Writer`](crate::script::Writer)) is looked at as it is computed, with what the host
+//! time goes by ([`Writer`](crate::element::Writer)) is looked at as it is computed, with what the host
 //! knows when it begins, and once: playing its script tells nothing. Of instants, that of its beginning
 //! is known; [`Blade::step_by_step`](crate::Blade::step_by_step) is for the others.
 //!

@@ -31,7 +31,6 @@
 //! ([`Spe::compute`]); the accesses of the host to a local store take no cycle of the port.
 
 mod blade;
-mod board;
 pub mod channel;
 mod command;
 pub mod context;
@@ -50,7 +49,6 @@ pub mod mpi;
 pub mod nodes;
 pub mod ppe;
 pub mod record;
-pub mod script;
 pub mod spe;
 mod timing;
 pub mod trace;
@@ -58,8 +56,8 @@ pub mod trace;
 pub use blade::Blade;
 pub use fault::{BusError, Fault, Hazard, MpiError};
 pub use host::HostProcess;
-pub use memory::EffectiveAddress;
-pub use memory::placement::{Homes, Placement, Traffic};
+pub use memory::{EffectiveAddress, Homes, Placement, Traffic};
+
 pub use record::Progress;
 pub use spe::Spe;
 pub use timing::{KernelTiming, pipeline};

@@ -2,7 +2,6 @@
 
 mod address;
 mod lock_lines;
-pub mod placement;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +12,7 @@ use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
 
 pub(crate) use address::{BusUnit, LINE, Place};
-pub use address::{EffectiveAddress, Signal};
+pub use address::{EffectiveAddress, Homes, Placement, Signal, Traffic};
 pub(crate) use lock_lines::{Banks, LockLines, Supplier};
 
 /// The contents of main memory and of all local stores.

@@ -76,7 +76,6 @@
 //! Initialisation and finalisation take no time; non-blocking operations; communicators other
 //! than those of all ranks and of a memory domain.
 
-mod collective;
 mod group;
 mod post;
 mod rank;
@@ -89,8 +88,7 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
-pub use collective::{Operation, Reduction, Word};
-pub use group::Location;
+pub use group::{Location, Operation, Reduction, Word};
 pub use rank::{MOST_WORDS, Rank, Request, Service};
 pub use state::{CODE, COLLECTIVES, Call, Observer};
 

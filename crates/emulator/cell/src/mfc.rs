@@ -35,7 +35,7 @@ mod tests;
 
 use std::rc::Rc;
 
-use crate::board::Board;
+use crate::blade::Board;
 use crate::hazard::{Detector, Origin};
 use crate::memory::Memory;
 use mmgp_base::error::Result;

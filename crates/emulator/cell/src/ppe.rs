@@ -18,21 +18,21 @@ mod assembler;
 mod core;
 mod hierarchy;
 mod scoreboard;
-pub mod threads;
 mod timed;
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
-pub use self::core::{Core, Steps};
+pub(super) use self::core::Pipeline;
+pub use self::core::{Core, Steps, Stream};
 pub use self::scoreboard::Step;
 pub use arithmetic::{Arithmetic, Plain};
 pub use assembler::{Assembler, HostCompiler, Place, exponential, logarithm};
 pub use hierarchy::{Access, AccessKind, Stretch};
 use hierarchy::{Hierarchy, Translations};
 pub use scoreboard::Order;
-pub(super) use threads::Pipeline;
+
 pub use timed::{Register, Timed};
 
 use mmgp_base::units::{Bytes, Cycles, Hertz, Seconds};
@@ -170,7 +170,7 @@ const HEAP: u64 = 1 << 20;
 impl Ppe {
     /// PPEs of all Cells of a machine.
     pub(super) fn of_all_cells(sim: &Sim, machine: &Machine) -> Vec<Self> {
-        let slowdown = threads::slowdown(machine);
+        let slowdown = self::core::slowdown(machine);
         let ppe = |cell: u32| Self {
             pipeline: Pipeline::new(sim, &format!("the PPE of Cell {cell}"), slowdown),
             caches: RefCell::new(Hierarchy::new(machine)),

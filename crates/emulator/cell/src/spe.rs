@@ -11,13 +11,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::board::Board;
+use super::blade::Board;
+use super::element::{Script, ScriptOperation};
 use super::fault::Fault;
 use super::hazard::{Detector, Hazards, Touch};
 use super::memory::{EffectiveAddress, Memory};
 use super::mfc::{Command, Direction, Mfc, TAGS};
 use super::record::{Loop, Loops};
-use super::script::{Script, ScriptOperation};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Span, Tracer, Track};
 use crate::channel::{Arrivals, Channels};

@@ -5,8 +5,8 @@ use std::pin::Pin;
 
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
+use mmgp_cell::element::{Fingerprint, Writer};
 use mmgp_cell::record::Loop;
-use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 
 /// What the host tells an SPE.

@@ -23,8 +23,8 @@ use crate::policy::Steps;
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_cell::element::Values;
+use mmgp_cell::element::{Fingerprint, Script, Writer};
 use mmgp_cell::record::Loop;
-use mmgp_cell::script::{Fingerprint, Script, Writer};
 use mmgp_cell::{Spe, Traffic};
 use mmgp_sim::Sim;
 

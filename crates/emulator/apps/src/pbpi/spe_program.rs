@@ -16,8 +16,8 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::element::{Element, Timed, Values};
+use mmgp_cell::element::{Fingerprint, Writer};
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{

@@ -18,8 +18,8 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::element::{Element, Timed, Values};
+use mmgp_cell::element::{Fingerprint, Writer};
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{
     DIAGONAL_BYTES, FACTOR_BYTES, MATRIX_BYTES, MAX_CATEGORIES, MODEL_BYTES, Rates, TABLES_BYTES,

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::board::Board;
+use crate::blade::Board;
 use crate::channel::{Channels, Signal};
 use crate::command::{Command, Direction, ListCommand, LockLine, MfcOperation, SendSignal, TAGS};
 use crate::counts::Meter;

@@ -67,7 +67,7 @@ impl Timed {
         Self { scoreboard: Scoreboard::new(issue.width, order), latencies, address: ALWAYS }
     }
 
-    /// The same, keeping what it executes for a [`Stream`](super::threads::Stream).
+    /// The same, keeping what it executes for a [`Stream`](super::core::Stream).
     pub fn recording(machine: &Machine, order: Order) -> Self {
         let idle = Self::new(machine, order);
         Self { scoreboard: idle.scoreboard.recording(), ..idle }

@@ -8,7 +8,7 @@ use super::{Bench, Program};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_cell::HostProcess;
-use mmgp_cell::ppe::threads::Stream;
+use mmgp_cell::ppe::Stream;
 use mmgp_cell::ppe::{Arithmetic, HostCompiler, Order, Timed};
 use mmgp_machine::Machine;
 use mmgp_machine::figures::Quantity;

@@ -213,7 +213,7 @@ fn a_pattern_takes_longer_than_its_busiest_unit_and_less_than_one_operation_afte
 fn newview_beside_itself_is_slowed_down_by_the_issue_of_instructions_where_it_leaves_no_gaps() {
     let slowdown = |compiler: HostCompiler| {
         let core = Timed::recording(&qs20(), compiler.order());
-        let own = mmgp_cell::ppe::threads::Stream::of(core, |timed| {
+        let own = mmgp_cell::ppe::Stream::of(core, |timed| {
             let mut likelihoods = Likelihoods::new(&random_patterns(TAXA, 40), &model(gamma()));
             for (node, children) in [(12, [0, 1]), (13, [2, 3])] {
                 likelihoods.newview(&mut Plain, NewView { node, children, z: [0.8, 0.7] });
