@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::Cluster;
-use crate::cluster::{Between, Outcome, Visit};
 use crate::link::Station;
 use crate::placement::Shape;
 use crate::wavefront::seconds;
+use crate::{Between, Outcome, Visit};
 use mmgp_base::units::Seconds;
 
 /// What comes out of a run by events.

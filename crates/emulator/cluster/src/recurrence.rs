@@ -1,9 +1,9 @@
 //! Iterations where no message is in another's way.
 
 use super::Cluster;
-use super::cluster::Cost;
+use super::Cost;
 use super::wavefront::{CORNERS, ticks};
-use crate::cluster::{Between, Books, Outcome};
+use crate::{Between, Books, Outcome};
 
 impl Cluster {
     /// Times so many iterations, of which there is at least one, by a recurrence over ranks in the order of

@@ -5,7 +5,7 @@ mod read;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::draw::{Purpose, Stream};
+use crate::{Purpose, Stream};
 use mmgp_base::error::{Error, Result, of_name};
 
 /// What the last node has for a successor.

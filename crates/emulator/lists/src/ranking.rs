@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::draw::{Purpose, Stream};
 use crate::list::{END, List, Order};
+use crate::{Purpose, Stream};
 use mmgp_base::error::{Error, Result, of_name};
 
 /// An associative operation on numbers of 32 bits.

@@ -1,8 +1,8 @@
 //! Ranks as programs, and their messages.
 
 use crate::Cluster;
-use crate::cluster::{Between, Books, Visit, occupied};
 use crate::wavefront::{CORNERS, ticks};
+use crate::{Between, Books, Visit, occupied};
 
 use super::Events;
 use crate::events::{Arrival, Calendar, Leg, Message, Stations};
