@@ -126,55 +126,43 @@ const BIAS: u64 = 1023;
 /// sqrt(1/2), nearly: where the mantissas of [`Arithmetic::split`] begin.
 const ROOT_OF_HALF: u64 = 0x3FE6_A09E_0000_0000;
 
+/// Operations, each with what it computes.
+macro_rules! operations {
+    ($($name:ident($($operand:ident: $type:ty),*) $(-> $result:ty)? = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(&mut self, $($operand: $type),*) $(-> $result)? {
+            $value
+        }
+    )*};
+}
+
 impl Arithmetic for Plain {
     type Float = f64;
     type Word = i32;
 
-    #[inline(always)]
-    fn constant(&mut self, value: f64) -> f64 {
-        value
-    }
-    #[inline(always)]
-    fn load(&mut self, from: &f64) -> f64 {
-        *from
-    }
-    #[inline(always)]
-    fn store(&mut self, to: &mut f64, value: f64) {
-        *to = value;
-    }
-    #[inline(always)]
-    fn add(&mut self, a: f64, b: f64) -> f64 {
-        a + b
-    }
-    #[inline(always)]
-    fn subtract(&mut self, a: f64, b: f64) -> f64 {
-        a - b
-    }
-    #[inline(always)]
-    fn multiply(&mut self, a: f64, b: f64) -> f64 {
-        a * b
-    }
-    #[inline(always)]
-    fn multiply_add(&mut self, a: f64, b: f64, c: f64) -> f64 {
-        a * b + c
-    }
-    #[inline(always)]
-    fn subtract_product(&mut self, c: f64, a: f64, b: f64) -> f64 {
-        c - a * b
-    }
-    #[inline(always)]
-    fn divide(&mut self, a: f64, b: f64) -> f64 {
-        a / b
-    }
-    #[inline(always)]
-    fn absolute(&mut self, a: f64) -> f64 {
-        a.abs()
-    }
-    #[inline(always)]
-    fn power_of_two(&mut self, n: f64) -> f64 {
+    operations! {
+        constant(value: f64) -> f64 = value;
+        load(from: &f64) -> f64 = *from;
+        store(to: &mut f64, value: f64) = *to = value;
+        add(a: f64, b: f64) -> f64 = a + b;
+        subtract(a: f64, b: f64) -> f64 = a - b;
+        multiply(a: f64, b: f64) -> f64 = a * b;
+        multiply_add(a: f64, b: f64, c: f64) -> f64 = a * b + c;
+        subtract_product(c: f64, a: f64, b: f64) -> f64 = c - a * b;
+        divide(a: f64, b: f64) -> f64 = a / b;
+        absolute(a: f64) -> f64 = a.abs();
         // Whatever stands above the exponent's eleven bits is shifted out.
-        f64::from_bits(n.to_bits().wrapping_add(BIAS) << FRACTION)
+        power_of_two(n: f64) -> f64 = f64::from_bits(n.to_bits().wrapping_add(BIAS) << FRACTION);
+        is_below(a: f64, b: f64) -> bool = a < b;
+        load_word(from: &i32) -> i32 = *from;
+        store_word(to: &mut i32, value: i32) = *to = value;
+        add_constant(a: i32, constant: i32) -> i32 = a + constant;
+        add_words(a: i32, b: i32) -> i32 = a + b;
+        to_float(word: i32) -> f64 = f64::from(word);
+        load_index(from: &u32) -> usize = *from as usize;
+        turn(_addresses: u32) = {};
     }
+
     #[inline(always)]
     fn split(&mut self, a: f64) -> (f64, f64) {
         let bits = a.to_bits();
@@ -182,36 +170,6 @@ impl Arithmetic for Plain {
         let exponent = (from_root as i64) >> FRACTION;
         (f64::from_bits(bits.wrapping_sub((exponent << FRACTION) as u64)), exponent as f64)
     }
-    #[inline(always)]
-    fn is_below(&mut self, a: f64, b: f64) -> bool {
-        a < b
-    }
-    #[inline(always)]
-    fn load_word(&mut self, from: &i32) -> i32 {
-        *from
-    }
-    #[inline(always)]
-    fn store_word(&mut self, to: &mut i32, value: i32) {
-        *to = value;
-    }
-    #[inline(always)]
-    fn add_constant(&mut self, a: i32, constant: i32) -> i32 {
-        a + constant
-    }
-    #[inline(always)]
-    fn add_words(&mut self, a: i32, b: i32) -> i32 {
-        a + b
-    }
-    #[inline(always)]
-    fn to_float(&mut self, word: i32) -> f64 {
-        f64::from(word)
-    }
-    #[inline(always)]
-    fn load_index(&mut self, from: &u32) -> usize {
-        *from as usize
-    }
-    #[inline(always)]
-    fn turn(&mut self, _: u32) {}
 }
 
 #[cfg(test)]

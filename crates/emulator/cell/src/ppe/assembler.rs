@@ -18,54 +18,75 @@ impl Place {
     }
 }
 
-/// Makes instructions with the latencies of a machine, on registers that are named by numbers, each
-/// of which stands for one of any kind.
+/// Cycles from the issue of instructions until their results may be used.
 #[derive(Debug, Clone, Copy)]
-pub struct Assembler {
-    integer: u64,
-    float: u64,
-    store: u64,
-    float_load: u64,
-    word_load: u64,
-    vector_load: u64,
-    vector_float: u64,
-    address: u64,
+pub(super) struct Latencies {
+    pub(super) integer: u64,
+    pub(super) float: u64,
+    pub(super) vector_float: u64,
+    pub(super) divide: u64,
+    pub(super) store: u64,
+    pub(super) float_load: u64,
+    pub(super) word_load: u64,
+    pub(super) vector_load: u64,
+    /// How much longer a result is on its way to a load's address than to integer arithmetic.
+    pub(super) address: u64,
+    /// Compare to branch.
+    pub(super) branch: u64,
+    pub(super) misprediction: u64,
+    pub(super) forward: u64,
 }
 
-/// Register for results that nobody reads.
-const NOWHERE: Place = Place(u8::MAX);
-
-const ALWAYS: Operand = Operand { name: Name::ALWAYS, way: 0 };
-
-impl Assembler {
-    /// Assembles with the latencies of a machine.
-    pub fn new(machine: &Machine) -> Self {
+impl Latencies {
+    /// Latencies of a machine.
+    pub(super) fn of(machine: &Machine) -> Self {
         let (ppe, issue) = (&machine.ppe, &machine.ppe_issue);
         Self {
             integer: ppe.integer.0,
             float: ppe.float.0,
+            vector_float: issue.vector_float.0,
+            divide: ppe.divide.0,
             store: ppe.store.0,
             float_load: issue.float_load.0,
             word_load: issue.word_load.0,
             vector_load: issue.vector_load.0,
-            vector_float: issue.vector_float.0,
             address: issue.address.0.saturating_sub(ppe.integer.0),
+            branch: ppe.branch.0,
+            misprediction: issue.misprediction.0,
+            forward: issue.forward.0,
         }
+    }
+}
+
+/// Makes instructions with the latencies of a machine, on registers that are named by numbers, each
+/// of which stands for one of any kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Assembler(Latencies);
+
+/// Register for results that nobody reads.
+const NOWHERE: Place = Place(u8::MAX);
+
+pub(super) const ALWAYS: Operand = Operand { name: Name::ALWAYS, way: 0 };
+
+impl Assembler {
+    /// Assembles with the latencies of a machine.
+    pub fn new(machine: &Machine) -> Self {
+        Self(Latencies::of(machine))
     }
 
     /// Loads a double from `address`, which is computed from `base`.
     pub fn load_double(&self, to: Place, base: Place, address: u64) -> Step {
-        self.load(self.float_load, to, base, address)
+        self.load(self.0.float_load, to, base, address)
     }
 
     /// Loads a word.
     pub fn load_word(&self, to: Place, base: Place, address: u64) -> Step {
-        self.load(self.word_load, to, base, address)
+        self.load(self.0.word_load, to, base, address)
     }
 
     /// Loads a vector of 16 bytes.
     pub fn load_vector(&self, to: Place, base: Place, address: u64) -> Step {
-        self.load(self.vector_load, to, base, address)
+        self.load(self.0.vector_load, to, base, address)
     }
 
     /// Stores a double.
@@ -73,25 +94,25 @@ impl Assembler {
         let operands = [from.name().into(), self.to_address(base), ALWAYS];
         let result = NOWHERE.name();
         let instruction =
-            Instruction { unit: Unit::Memory, latency: self.store, busy: 1, operands, result };
+            Instruction { unit: Unit::Memory, latency: self.0.store, busy: 1, operands, result };
         Step::Access(instruction, Access { address, kind: AccessKind::Store })
     }
 
     /// `to = a * b + to`, doubles; `None` for a sum that begins.
     pub fn multiply_add(&self, to: Place, a: Place, b: Place, sum: Option<Place>) -> Step {
         let sum = sum.map_or(ALWAYS, |sum| sum.name().into());
-        issue(Unit::Float, self.float, to, [a.name().into(), b.name().into(), sum])
+        issue(Unit::Float, self.0.float, to, [a.name().into(), b.name().into(), sum])
     }
 
     /// `to = a + b`, vectors of floats, in the unit of the doubles.
     pub fn add_vectors(&self, to: Place, a: Place, b: Place) -> Step {
         let operands = [a.name().into(), b.name().into(), ALWAYS];
-        issue(Unit::Float, self.vector_float, to, operands)
+        issue(Unit::Float, self.0.vector_float, to, operands)
     }
 
     /// An operation on integers, such as an addition or an extension to 64 bits.
     pub fn integer(&self, to: Place, from: Place) -> Step {
-        issue(Unit::Integer, self.integer, to, [from.name().into(), ALWAYS, ALWAYS])
+        issue(Unit::Integer, self.0.integer, to, [from.name().into(), ALWAYS, ALWAYS])
     }
 
     /// The branch at the end of a turn, on the counter, which is predicted.
@@ -107,7 +128,7 @@ impl Assembler {
     }
 
     fn to_address(self, base: Place) -> Operand {
-        Operand { name: base.name(), way: self.address }
+        Operand { name: base.name(), way: self.0.address }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arithmetic that also goes through the scoreboard of the core.
 
+use crate::ppe::assembler::{ALWAYS, Latencies};
 use crate::ppe::hierarchy::{Access, AccessKind, Hierarchy, Level};
 use crate::ppe::scoreboard::{Name, Operand, Order, Scoreboard, Step, Unit};
 use crate::ppe::{Arithmetic, Plain};
@@ -30,41 +31,11 @@ pub struct Timed {
     address: Operand,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Latencies {
-    integer: u64,
-    float: u64,
-    divide: u64,
-    store: u64,
-    float_load: u64,
-    word_load: u64,
-    /// How much longer a result is on its way to a load's address than to integer arithmetic.
-    address: u64,
-    /// Compare to branch.
-    branch: u64,
-    misprediction: u64,
-    forward: u64,
-}
-
-const ALWAYS: Operand = Operand { name: Name::ALWAYS, way: 0 };
-
 impl Timed {
     /// An idle core of the machine, running code whose blocks are in that order.
     pub fn new(machine: &Machine, order: Order) -> Self {
-        let (ppe, issue) = (&machine.ppe, &machine.ppe_issue);
-        let latencies = Latencies {
-            integer: ppe.integer.0,
-            float: ppe.float.0,
-            divide: ppe.divide.0,
-            store: ppe.store.0,
-            float_load: issue.float_load.0,
-            word_load: issue.word_load.0,
-            address: issue.address.0.saturating_sub(ppe.integer.0),
-            branch: ppe.branch.0,
-            misprediction: issue.misprediction.0,
-            forward: issue.forward.0,
-        };
-        Self { scoreboard: Scoreboard::new(issue.width, order), latencies, address: ALWAYS }
+        let scoreboard = Scoreboard::new(machine.ppe_issue.width, order);
+        Self { scoreboard, latencies: Latencies::of(machine), address: ALWAYS }
     }
 
     /// The same, keeping what it executes for a [`Stream`](super::core::Stream).
