@@ -5,7 +5,6 @@
 
 pub mod figures;
 mod hardware;
-mod network;
 mod reader;
 mod software;
 
@@ -15,9 +14,9 @@ use mmgp_base::units::Hertz;
 use serde::Deserialize;
 
 pub use hardware::{
-    Banks, Cache, Eib, Flexio, Memory, Mfc, Numa, Participant, Ppe, PpeIssue, Spu, ThreadSharing,
+    Banks, Cache, Eib, Flexio, Memory, Mfc, Network, Numa, Participant, Ppe, PpeIssue, Spu,
+    ThreadSharing, Transport,
 };
-pub use network::{Network, Transport};
 pub use reader::{Provenance, Status};
 pub use software::{Collectives, Linux, LinuxScheduler, Messages, Mpi};
 

@@ -24,7 +24,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::forward::ObservedStore;
 use super::local_store::LocalStore;
-use super::watched::WatchedStore;
+use super::observation::WatchedStore;
 use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
 
 /// Runs `kernel` on `store` as fast as the host can.

@@ -4,9 +4,8 @@
 use crate::channel::Channel;
 use crate::instruction::for_each_instruction;
 use crate::local_store::{LocalAddress, LocalStore, QuadwordMemory};
-use crate::path::{Journal, Path, PathRecorder};
+use crate::observation::{Journal, Path, PathRecorder, Watch};
 use crate::register::Quadword;
-use crate::watched::Watch;
 use crate::{BranchName, Kernel, PlainSpu, Spu};
 
 /// Runs `kernel` as [`execute`](super::execute) does, more slowly, and says which path it took; `journal`
