@@ -7,7 +7,10 @@ use std::future::Future;
 use crate::channel::Signal;
 use crate::context::SpeImage;
 use crate::hazard::*;
-use crate::mfc::{AtomicStatus, Command, Direction, LockLine, Order, SendSignal};
+use crate::mfc::{
+    AfterElement, AtomicStatus, Command, Direction, ListCommand, ListElement, LockLine, Order,
+    SendSignal, write_list,
+};
 use crate::{Blade, HostProcess, KernelTiming, Spe};
 use mmgp_base::units::{Cycles, Seconds, SimSpan};
 use mmgp_machine::{Layout, Machine};
@@ -524,4 +527,168 @@ fn what_the_loader_fills_with_zeros_is_written_and_nothing_beside_it() {
     let who = "SPE 2, the program, at 1000000.0000 ";
     check_found(&read(UNWRITTEN.offset(Bytes(32))), "0x8020 to 0x802f of SPE 2", who);
     check_found(&read(LocalAddress(0x7FF0)), "0x7ff0 to 0x7fff of SPE 2", who);
+}
+
+/// Adds the quadwords at two addresses into the second.
+struct Add(u32, u32);
+
+impl Kernel for Add {
+    type Output = ();
+    fn shape(&self) -> Shape {
+        Shape::new("add", 0)
+    }
+    #[inline(always)]
+    fn run<S: Spu>(&self, spu: &mut S) {
+        let (first, second) = (spu.lqa(LocalAddress(self.0)), spu.lqa(LocalAddress(self.1)));
+        let sum = spu.a(first, second);
+        spu.stqa(sum, LocalAddress(self.1));
+    }
+}
+
+fn get_at(local: u32, from: EffectiveAddress, bytes: u64, tag: u8) -> Command {
+    Command::new(Direction::Get, LocalAddress(local), from, Bytes(bytes), tag)
+}
+
+fn put_at(local: u32, to: EffectiveAddress, bytes: u64, tag: u8) -> Command {
+    Command { direction: Direction::Put, ..get_at(local, to, bytes, tag) }
+}
+
+/// Asserts what is reported of one SPE's program, to the letter; nothing where it is right.
+#[track_caller]
+fn check_alone(
+    hazard: &str,
+    program: impl AsyncFnOnce(Spe, EffectiveAddress) -> Result<()> + 'static,
+) {
+    assert_eq!(of_spes(|spe, from| program(spe, from), nothing), hazard);
+}
+
+#[test]
+fn a_kernel_that_reads_what_a_get_may_still_write_is_found() {
+    check_alone(
+        "hazard at local store 0x1000 to 0x100f of SPE 0: SPE 0, kernel add, at 0.0031 us, reads it; \
+         unordered with SPE 0, Get of 128 bytes, local store 0x01000, effective address 0x0, tag 3, \
+         given at 0.0031 us, writes it",
+        async |spe, from| {
+            spe.mfc.enqueue(get_at(0x1000, from, 128, 3)).await?;
+            spe.compute(&Add(0x1000, 0x2000)).await;
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn a_kernel_that_overwrites_what_a_put_may_still_read_is_found_even_if_it_has_ended() {
+    check_alone(
+        "hazard at local store 0x1040 to 0x104f of SPE 0: SPE 0, kernel add, at 312.5031 us, writes it; \
+         unordered with SPE 0, Put of 128 bytes, local store 0x01000, effective address 0x0, tag 3, \
+         given at 0.0031 us, reads it",
+        async |spe, from| {
+            spe.mfc.enqueue(put_at(0x1000, from, 128, 3)).await?;
+            spe.spend(Cycles(1_000_000)).await;
+            spe.compute(&Add(0x2000, 0x1040)).await;
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn two_gets_into_one_buffer_are_found() {
+    check_alone(
+        "hazard at local store 0x1040 to 0x107f of SPE 0: SPE 0, Get of 64 bytes, local store 0x01040, \
+         effective address 0x80, tag 1, given at 0.0062 us, writes it; unordered with SPE 0, Get of \
+         128 bytes, local store 0x01000, effective address 0x0, tag 0, given at 0.0031 us, writes it",
+        async |spe, from| {
+            spe.mfc.enqueue(get_at(0x1000, from, 128, 0)).await?;
+            spe.mfc.enqueue(get_at(0x1040, from.offset(128), 64, 1)).await
+        },
+    );
+}
+
+#[test]
+fn a_get_of_what_a_put_may_still_write_outside_is_found() {
+    check_alone(
+        "hazard at effective address 0x10 to 0x1f: SPE 0, Get of 16 bytes, local store 0x02000, \
+         effective address 0x10, tag 1, given at 0.0062 us, reads it; unordered with SPE 0, Putl of \
+         1 elements at 0x00080, local store 0x01000, tag 0, given at 0.0031 us, writes it",
+        async |spe, from| {
+            let element = ListElement::new(from, Bytes(128), AfterElement::Continue);
+            let list = LocalAddress(0x80);
+            write_list(&mut spe.store.borrow_mut(), list, &[element]);
+            let (direction, local) = (Direction::Put, LocalAddress(0x1000));
+            let (elements, high, order) = (1, from, Order::Free);
+            let command = ListCommand { direction, local, list, elements, high, tag: 0, order };
+            spe.mfc.enqueue_list(command).await?;
+            spe.mfc.enqueue(get_at(0x2000, from.offset(16), 16, 1)).await
+        },
+    );
+}
+
+#[test]
+fn the_program_outside_its_kernels_is_watched_too() {
+    check_alone(
+        "hazard at local store 0x1000 to 0x100f of SPE 0: SPE 0, the program, at 0.0031 us, writes it; \
+         unordered with SPE 0, Put of 16 bytes, local store 0x01000, effective address 0x0, tag 0, \
+         given at 0.0031 us, reads it",
+        async |spe, from| {
+            spe.mfc.enqueue(put_at(0x1000, from, 16, 0)).await?;
+            spe.read(LocalAddress(0x1000), Bytes(16))?;
+            spe.write(LocalAddress(0x1000), &[Quadword::ZERO])
+        },
+    );
+}
+
+#[test]
+fn who_waits_or_orders_has_no_hazard() {
+    check_alone("", async |spe, from| {
+        let mfc = &spe.mfc;
+        // Reading what a put reads is none.
+        mfc.enqueue(put_at(0x1000, from, 128, 0)).await?;
+        spe.compute(&Add(0x1000, 0x2000)).await;
+        // A fence orders a get after the put, and a look that finds the group complete is as good
+        // as a wait.
+        mfc.enqueue(get_at(0x1000, from, 128, 0).ordered(Order::Fence)).await?;
+        while mfc.status(1).await == 0 {}
+        spe.compute(&Add(0x2000, 0x1000)).await;
+        // A barrier holds for all that come later, the barrier command for all groups.
+        mfc.enqueue(get_at(0x1000, from, 128, 0).ordered(Order::Barrier)).await?;
+        mfc.enqueue(put_at(0x1000, from, 128, 0)).await?;
+        mfc.barrier(0).await?;
+        mfc.enqueue(get_at(0x1000, from, 128, 9)).await?;
+        mfc.wait_for_all(0b10_0000_0001).await;
+        // Those of a tag group are kept in order by an mfcsync, or a barrier elsewhere, between them.
+        mfc.enqueue(put_at(0x1000, from, 128, 0)).await?;
+        mfc.mfcsync(0).await?;
+        mfc.enqueue(put_at(0x1000, from, 128, 0)).await?;
+        mfc.enqueue(get_at(0x2000, from.offset(128), 128, 0).ordered(Order::Barrier)).await?;
+        mfc.enqueue(get_at(0x1000, from, 128, 0)).await?;
+        mfc.wait_for(0).await;
+        Ok(())
+    });
+}
+
+#[test]
+fn a_fence_orders_nothing_that_comes_later() {
+    check_alone(
+        "hazard at local store 0x1000 to 0x107f of SPE 0: SPE 0, Put of 128 bytes, local store 0x01000, \
+         effective address 0x0, tag 0, given at 0.0062 us, reads it; unordered with SPE 0, Getf of \
+         128 bytes, local store 0x01000, effective address 0x0, tag 0, given at 0.0031 us, writes it",
+        async |spe, from| {
+            spe.mfc.enqueue(get_at(0x1000, from, 128, 0).ordered(Order::Fence)).await?;
+            spe.mfc.enqueue(put_at(0x1000, from, 128, 0)).await
+        },
+    );
+}
+
+#[test]
+fn nobody_looks_where_hazards_are_ignored() {
+    let blade = blade();
+    blade.set_hazards(Hazards::Ignored);
+    let (spe, from) = (blade.spe(0).clone(), blade.memory.allocate(0, Bytes(128)));
+    start(&blade, async move {
+        spe.mfc.enqueue(get_at(0x1000, from, 128, 0)).await?;
+        spe.mfc.enqueue(get_at(0x1000, from, 128, 0)).await?;
+        spe.compute(&Add(0x1000, 0x2000)).await;
+        Ok(())
+    });
+    blade.run().unwrap();
 }

@@ -1,7 +1,6 @@
 //! Commands as programs give them: on a whole machine, with hazards looked for.
 
 mod atomics;
-mod hazards;
 
 use std::cell::RefCell;
 use std::future::Future;
