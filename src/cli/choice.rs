@@ -28,6 +28,11 @@ pub fn one_of<T: Copy + Send + Sync>(
     })
 }
 
+/// The name of one of these values.
+pub fn name_of<T: PartialEq>(all: &NamedValues<T>, value: &T) -> &'static str {
+    all.iter().find(|(known, _, _)| known == value).expect("invariant: each value has a name").1
+}
+
 /// What may be chosen, beside bounds on m and p.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Constraints on the configurations")]

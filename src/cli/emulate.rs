@@ -216,7 +216,7 @@ fn without_machine(arguments: &Arguments, way: Way) -> Result<Answer> {
     let only_emulated = [
         ("--trace", arguments.trace.is_some()),
         ("--check-hazards", arguments.check_hazards),
-        ("--port", arguments.app.port().is_some()),
+        ("--port", arguments.app.port().is_some_and(|it| it.port.is_some())),
     ];
     if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
         return Err(match way {

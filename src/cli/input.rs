@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::choice::one_of;
 use super::files::Guard;
 use super::output::warn;
 use crate::apps::Port;
@@ -183,95 +184,42 @@ pub struct SeedArguments {
 #[derive(Args)]
 pub struct PlacementArguments {
     /// Memory in which the data of a process lie
-    #[arg(long, value_enum, default_value = "own-cell")]
-    pub placement: PlacementArgument,
+    #[arg(long, value_parser = one_of(&PLACEMENTS), default_value = "own-cell")]
+    pub placement: Placement,
 }
 
 /// Flags of a program's port to the machine.
 #[derive(Args)]
 pub struct PortArguments {
     /// Port of the functions that can be off-loaded [default: 2006 for raxml, else tuned]
-    #[arg(long, value_enum)]
-    pub port: Option<PortArgument>,
+    #[arg(long, value_parser = one_of(&PORTS))]
+    pub port: Option<Port>,
     /// Compiler of the code that the functions are on the host
-    #[arg(long, value_enum, default_value = "gcc")]
-    pub host_compiler: HostCompilerArgument,
+    #[arg(long, value_parser = one_of(&HOST_COMPILERS), default_value = "gcc")]
+    pub host_compiler: HostCompiler,
 }
 
-/// [`Placement`] on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum PlacementArgument {
-    /// On the Cell of the process
-    OwnCell,
-    /// Page by page on all Cells
-    Interleaved,
-    /// On the Cell of the SPE that works on them
-    BySpe,
-}
+/// The memories in which the data of a process may lie.
+const PLACEMENTS: [(Placement, &str, &str); 3] = [
+    (Placement::OwnCell, "own-cell", "On the Cell of the process"),
+    (Placement::Interleaved, "interleaved", "Page by page on all Cells"),
+    (Placement::BySpe, "by-spe", "On the Cell of the SPE that works on them"),
+];
 
-impl From<PlacementArgument> for Placement {
-    fn from(argument: PlacementArgument) -> Self {
-        match argument {
-            PlacementArgument::OwnCell => Self::OwnCell,
-            PlacementArgument::Interleaved => Self::Interleaved,
-            PlacementArgument::BySpe => Self::BySpe,
-        }
-    }
-}
+/// The ports of a program to the machine.
+pub const PORTS: [(Port, &str, &str); 4] = [
+    (Port::Tuned, "tuned", "On the SPEs, rewritten for them, multiply and add in one instruction"),
+    (Port::Unfused, "2006", "The same as compilers had it in 2006: multiply and add apart"),
+    (Port::Naive, "naive", "On the SPEs, as first ported"),
+    (Port::Ppe, "ppe", "On the host"),
+];
 
-/// [`Port`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum PortArgument {
-    /// On the SPEs, rewritten for them, multiply and add in one instruction
-    Tuned,
-    /// The same as compilers had it in 2006: multiply and add apart
-    #[value(name = "2006")]
-    Unfused,
-    /// On the SPEs, as first ported
-    Naive,
-    /// On the host
-    Ppe,
-}
-
-impl From<PortArgument> for Port {
-    fn from(argument: PortArgument) -> Self {
-        match argument {
-            PortArgument::Tuned => Self::Tuned,
-            PortArgument::Unfused => Self::Unfused,
-            PortArgument::Naive => Self::Naive,
-            PortArgument::Ppe => Self::Ppe,
-        }
-    }
-}
-
-/// [`HostCompiler`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum HostCompilerArgument {
-    /// GCC of 2006: each operation waits for the one before
-    Gcc,
-    /// IBM's XL C: scheduled, and turns of a loop overlap
-    Xlc,
-    /// Each turn of a loop scheduled, with registers without end
-    Ideal,
-}
-
-impl HostCompilerArgument {
-    /// Name on the command line.
-    pub fn name(self) -> String {
-        let value = self.to_possible_value().expect("invariant: no compiler is hidden");
-        value.get_name().to_string()
-    }
-}
-
-impl From<HostCompilerArgument> for HostCompiler {
-    fn from(argument: HostCompilerArgument) -> Self {
-        match argument {
-            HostCompilerArgument::Gcc => Self::Gcc,
-            HostCompilerArgument::Xlc => Self::Xlc,
-            HostCompilerArgument::Ideal => Self::Ideal,
-        }
-    }
-}
+/// The compilers of the code that functions are on the host.
+pub const HOST_COMPILERS: [(HostCompiler, &str, &str); 3] = [
+    (HostCompiler::Gcc, "gcc", "GCC of 2006: each operation waits for the one before"),
+    (HostCompiler::Xlc, "xlc", "IBM's XL C: scheduled, and turns of a loop overlap"),
+    (HostCompiler::Ideal, "ideal", "Each turn of a loop scheduled, with registers without end"),
+];
 
 /// An alignment by name or file.
 pub fn alignment(name: &str) -> Result<Alignment> {

@@ -5,20 +5,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use clap::ValueEnum;
-
 use super::{Once, ProgramReport};
 use crate::Mapping;
 use crate::answer::{Object, Style, Table};
 use crate::apps::pbpi::{Inference, Pbpi, Sample, SampleSink, Samples, Tally, Trace};
 use crate::apps::phylogeny::splits::{Branch, Consensus, Split};
 use crate::apps::phylogeny::{Tree, newick};
-use crate::apps::raxml::search::Task;
+use crate::apps::raxml::search::{Effort, Rates, Task};
 use crate::apps::raxml::{Best, Findings, Found, Raxml};
-use crate::apps::{Application, Ran};
-use crate::cli::input::PortArgument;
+use crate::apps::{Application, Port, Ran};
+use crate::cli::choice::name_of;
+use crate::cli::input::PORTS;
 use crate::cli::input::programs::pbpi::SamplingArguments;
-use crate::cli::input::programs::raxml::{RaxmlArguments, Search, Variation};
+use crate::cli::input::programs::raxml::{EFFORTS, RATES, RaxmlArguments};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::table::StreamedFile;
@@ -32,9 +31,9 @@ pub struct RaxmlOnce {
     raxml: Raxml,
     /// The names of the taxa.
     names: Vec<String>,
-    model: Variation,
-    port: PortArgument,
-    search: Search,
+    model: Rates,
+    port: Port,
+    search: Effort,
 }
 
 impl RaxmlOnce {
@@ -97,9 +96,9 @@ impl Once for RaxmlOnce {
             .column("tree", Style::Plain, |it| &it.tree);
         let values = Object::new()
             .with("log_likelihood", findings.best.as_ref().map(|best| best.found.log_likelihood))
-            .with("model", format!("GTR{}", argument(self.model).to_uppercase()))
-            .with("port", argument(self.port))
-            .with("search", argument(self.search))
+            .with("model", format!("GTR{}", name_of(&RATES, &self.model).to_uppercase()))
+            .with("port", name_of(&PORTS, &self.port))
+            .with("search", name_of(&EFFORTS, &self.search))
             .with("inferences", findings.found.len() - bootstraps)
             .with("bootstraps", bootstraps)
             .json("tree", tree)
@@ -123,11 +122,6 @@ fn files(best: Option<&str>, tasks: &[TaskReport]) -> Vec<(&'static str, String)
     let trees = [(inferences, trees("inference")), (bootstraps, trees("bootstrap"))];
     files.extend(trees.into_iter().filter(|(_, trees)| !trees.is_empty()));
     files
-}
-
-/// An argument as it is written on the command line.
-fn argument(value: impl ValueEnum) -> String {
-    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
 }
 
 /// PBPI as it runs once.

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use super::{Arguments, Format, Once, output};
 use crate::answer::{Object, Style, Table};
 use crate::apps::{Ran, run};
+use crate::cell::ppe::HostCompiler;
+use crate::cli::choice::name_of;
+use crate::cli::input::HOST_COMPILERS;
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::table;
@@ -64,6 +67,7 @@ impl RunReport {
         let on_spes = functions("apu", on_spes.collect(), run.apu_busy());
         let host_total = run.host_functions.iter().map(|it| it.time).sum();
         let on_host = functions("hpu", on_host.collect(), host_total);
+        let compiler = arguments.app.port().map_or(HostCompiler::Gcc, |it| it.host_compiler);
         let values = Object::new()
             .with("app", program.application().name())
             .with("machine", &machine.name)
@@ -71,7 +75,7 @@ impl RunReport {
             .with("p", run.mapping.p())
             .with("scheduler", arguments.scheduler.name())
             .with("collectives", arguments.scheduler.collectives())
-            .with("host_compiler", arguments.app.host_compiler().name())
+            .with("host_compiler", name_of(&HOST_COMPILERS, &compiler))
             .with("seed", arguments.app.seed())
             .with("time_s", run.time)
             .with("hpu_busy_s", run.hpu_busy)

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Args, Command};
 
-use super::{HOST, HostCompilerArgument, PortArgument, Tool};
+use super::{HOST, PortArguments, Tool};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once, ProgramReport};
@@ -55,14 +55,9 @@ pub trait Program: Send + Sync {
         false
     }
 
-    /// Port of its functions to the machine, where one was asked for.
-    fn port(&self) -> Option<PortArgument> {
+    /// Port of its functions to the machine, where it has several.
+    fn port(&self) -> Option<&PortArguments> {
         None
-    }
-
-    /// Compiler of the code that the host runs.
-    fn host_compiler(&self) -> HostCompilerArgument {
-        HostCompilerArgument::Gcc
     }
 
     /// Processes and SPEs of a run, of which neither need be given.

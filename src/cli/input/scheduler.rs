@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, Command, ValueEnum};
+use clap::{Arg, Args, Command};
 
 use super::MachineArguments;
+use crate::cli::choice::one_of;
 use crate::error::{Error, Result};
 use crate::machine::{Collectives, Machine};
 use crate::measure::Emulated;
@@ -29,18 +30,19 @@ pub struct SchedulerArguments {
     #[arg(long, value_name = "ORDER", value_parser = orders())]
     dispatch: Option<String>,
     /// Cost of a collective operation of MPI
-    #[arg(long, value_enum, default_value = "messages")]
-    collectives: CollectivesArgument,
+    #[arg(long, value_parser = one_of(&COLLECTIVES), default_value = "messages")]
+    collectives: Collectives,
 }
 
-/// [`Collectives`] on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum CollectivesArgument {
-    /// Its messages
-    Messages,
-    /// Times that were measured for so many ranks: an input, which comes out again
-    Table,
-}
+/// What a collective may cost.
+const COLLECTIVES: [(Collectives, &str, &str); 2] = [
+    (Collectives::Messages, "messages", "Its messages"),
+    (
+        Collectives::Table,
+        "table",
+        "Times that were measured for so many ranks: an input, which comes out again",
+    ),
+];
 
 impl SchedulerArguments {
     /// The scheduler and, where one was chosen, its order, as [`policy_named`] reads them.
@@ -62,18 +64,15 @@ impl SchedulerArguments {
     /// The machine, its collectives as chosen.
     pub fn read(&self, machine: &MachineArguments) -> Result<Machine> {
         let mut machine = machine.read()?;
-        machine.mpi.collectives = match self.collectives {
-            CollectivesArgument::Messages => Collectives::Messages,
-            CollectivesArgument::Table => Collectives::Table,
-        };
+        machine.mpi.collectives = self.collectives;
         Ok(machine)
     }
 
     /// Cost of a collective, as a report names it.
     pub fn collectives(&self) -> &'static str {
         match self.collectives {
-            CollectivesArgument::Messages => "messages",
-            CollectivesArgument::Table => "table (input)",
+            Collectives::Messages => "messages",
+            Collectives::Table => "table (input)",
         }
     }
 

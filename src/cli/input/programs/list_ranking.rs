@@ -8,13 +8,14 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{Entry, Program, Size, Way};
-use crate::apps::Application;
+use crate::apps::{Application, Port};
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::{self, ListRankingOnce, Once};
 #[cfg(unix)]
 use crate::cli::emulate::{ProgramReport, host_ranking};
+use crate::cli::choice::name_of;
 use crate::cli::input::{
-    HostCompilerArgument, PlacementArguments, PortArgument, PortArguments, SeedArguments,
+    PORTS,    PlacementArguments, PortArguments, SeedArguments,
     input_file, is_file, source,
 };
 use crate::cli::output::warn;
@@ -88,12 +89,8 @@ impl Program for ListRankingArguments {
         self.input.is_some()
     }
 
-    fn port(&self) -> Option<PortArgument> {
-        self.port.port
-    }
-
-    fn host_compiler(&self) -> HostCompilerArgument {
-        self.port.host_compiler
+    fn port(&self) -> Option<&PortArguments> {
+        Some(&self.port)
     }
 
     fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
@@ -184,15 +181,13 @@ impl ListRankingArguments {
     }
 
     fn of_list(&self, list: List, choice: [u32; 2]) -> Result<ListRanking> {
-        let refuse = |found: &str| Err(Error::out_of_range("--port", found, "tuned or ppe"));
         let ranking = ListRanking::new(Arc::new(list), self.order(), choice, self.seed.seed)?;
         let ranking = ranking.with_operation(self.operation).headed(self.heads);
-        let ranking = ranking.placed(self.placement.placement.into());
+        let ranking = ranking.placed(self.placement.placement);
         match self.port.port {
-            None | Some(PortArgument::Tuned) => Ok(ranking),
-            Some(PortArgument::Ppe) => Ok(ranking.on_host()),
-            Some(PortArgument::Unfused) => refuse("2006"),
-            Some(PortArgument::Naive) => refuse("naive"),
+            None | Some(Port::Tuned) => Ok(ranking),
+            Some(Port::Ppe) => Ok(ranking.on_host()),
+            Some(port) => Err(Error::out_of_range("--port", name_of(&PORTS, &port), "tuned or ppe")),
         }
     }
 

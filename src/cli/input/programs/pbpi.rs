@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::{Entry, Program, Size};
-use crate::apps::Application;
+use crate::apps::{Application, Port};
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::cli::emulate::{self, Once, PbpiOnce};
 use crate::cli::input::{
-    AlignmentArguments, HostCompilerArgument, PlacementArguments, PortArgument, PortArguments,
+    AlignmentArguments, PlacementArguments, PortArguments,
     SeedArguments, simulated_at,
 };
 use crate::complexity::Sizes;
 use crate::error::Result;
 
 /// The port where nothing is said of it.
-const PORT: PortArgument = PortArgument::Tuned;
+const PORT: Port = Port::Tuned;
 
 /// The program on the command line.
 pub const ENTRY: Entry = Entry {
@@ -102,12 +102,8 @@ impl Program for PbpiArguments {
         self.given.input.is_some()
     }
 
-    fn port(&self) -> Option<PortArgument> {
-        self.port.port
-    }
-
-    fn host_compiler(&self) -> HostCompilerArgument {
-        self.port.host_compiler
+    fn port(&self) -> Option<&PortArguments> {
+        Some(&self.port)
     }
 }
 
@@ -125,8 +121,8 @@ impl PbpiArguments {
         let pbpi = Pbpi::new(patterns, tree, self.seed.seed, generations)?;
         let pbpi = pbpi.named(alignment.names.clone())?;
         let port = self.port.port.unwrap_or(PORT);
-        let pbpi = pbpi.placed(self.placement.placement.into()).ported(port.into());
-        self.with_chains(pbpi.compiled_by(self.port.host_compiler.into()))
+        let pbpi = pbpi.placed(self.placement.placement).ported(port);
+        self.with_chains(pbpi.compiled_by(self.port.host_compiler))
     }
 
     fn with_chains(&self, pbpi: Pbpi) -> Result<Pbpi> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{Entry, Program, Size};
 use crate::apps::phylogeny::alignment::Alignment;
@@ -10,9 +10,10 @@ use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::apps::{Application, Port};
+use crate::cli::choice::one_of;
 use crate::cli::emulate::{self, LIKELIHOOD, Once, RAXML_FILES, RaxmlOnce, SIMULATE_ALIGNMENT};
 use crate::cli::input::{
-    AlignmentArguments, HostCompilerArgument, PlacementArguments, PortArgument, PortArguments,
+    AlignmentArguments, PlacementArguments, PortArguments,
     SeedArguments, simulated_at,
 };
 use crate::complexity::Sizes;
@@ -28,7 +29,7 @@ const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
 const COUNTED: Tasks = Tasks { inferences: 0, bootstraps: 1 };
 
 /// The port where nothing is said of it: as the papers measured it.
-const PORT: PortArgument = PortArgument::Unfused;
+const PORT: Port = Port::Unfused;
 
 /// The program on the command line.
 pub const ENTRY: Entry = Entry {
@@ -47,8 +48,8 @@ pub struct RaxmlArguments {
     #[command(flatten)]
     given: AlignmentArguments,
     /// Variation of rates over sites, under GTR with empirical frequencies
-    #[arg(long, value_enum, default_value = "gamma")]
-    pub model: Variation,
+    #[arg(long, value_parser = one_of(&RATES), default_value = "gamma")]
+    pub model: Rates,
     /// Searches from different starts [default: 1 for emulate, else 0]
     #[arg(long, value_name = "N")]
     pub inferences: Option<u32>,
@@ -59,14 +60,14 @@ pub struct RaxmlArguments {
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
     /// Starter of the SPEs that share the loops of a function
-    #[arg(long, value_enum, default_value = "master")]
-    pub loops: Loops,
+    #[arg(long, value_parser = one_of(&TEAMS), default_value = "master")]
+    pub loops: Teams,
     /// Length of a search
-    #[arg(long, value_enum, default_value = "short")]
-    pub search: Search,
+    #[arg(long, value_parser = one_of(&EFFORTS), default_value = "short")]
+    pub search: Effort,
     /// Columns that a bootstrap computes
-    #[arg(long, value_name = "all|drawn", value_enum, default_value = "all")]
-    pub bootstrap_columns: ColumnsArgument,
+    #[arg(long, value_name = "all|drawn", value_parser = one_of(&COLUMNS), default_value = "all")]
+    pub bootstrap_columns: Columns,
     /// The host has the functions, too, for schedulers that test which side is faster
     #[arg(long)]
     pub host_version: bool,
@@ -107,63 +108,42 @@ impl Program for RaxmlArguments {
         self.given.input.is_some()
     }
 
-    fn port(&self) -> Option<PortArgument> {
-        self.port.port
-    }
-
-    fn host_compiler(&self) -> HostCompilerArgument {
-        self.port.host_compiler
+    fn port(&self) -> Option<&PortArguments> {
+        Some(&self.port)
     }
 }
 
-/// [`Teams`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Loops {
-    /// One of them, the master, which does all but the loops (PPoPP 2007)
-    Master,
-    /// The host, each of them, which then all compute the tables of a branch
-    Host,
-}
+/// Who starts the SPEs that share a loop.
+const TEAMS: [(Teams, &str, &str); 2] = [
+    (Teams::ByMaster, "master", "One of them, the master, which does all but the loops (PPoPP 2007)"),
+    (
+        Teams::ByHost,
+        "host",
+        "The host, each of them, which then all compute the tables of a branch",
+    ),
+];
 
-impl From<Loops> for Teams {
-    fn from(loops: Loops) -> Self {
-        match loops {
-            Loops::Master => Self::ByMaster,
-            Loops::Host => Self::ByHost,
-        }
-    }
-}
+/// How rates vary over sites.
+pub const RATES: [(Rates, &str, &str); 2] = [
+    (Rates::Gamma, "gamma", "Each pattern is a mixture of four rates"),
+    (Rates::Cat, "cat", "Each pattern has one of at most 25 rates"),
+];
 
-/// [`Rates`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Variation {
-    /// Each pattern is a mixture of four rates
-    Gamma,
-    /// Each pattern has one of at most 25 rates
-    Cat,
-}
+/// How much is searched.
+pub const EFFORTS: [(Effort, &str, &str); 2] = [
+    (Effort::SHORT, "short", "The beginning of each phase, for a study of the machine"),
+    (Effort::WHOLE, "whole", "Until nothing is gained"),
+];
 
-/// [`Effort`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Search {
-    /// The beginning of each phase, for a study of the machine
-    Short,
-    /// Until nothing is gained
-    Whole,
-}
-
-/// [`Columns`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ColumnsArgument {
-    /// All of the alignment, as the papers' program does
-    All,
-    /// Those that were drawn
-    Drawn,
-}
+/// The columns that a bootstrap may compute.
+const COLUMNS: [(Columns, &str, &str); 2] = [
+    (Columns::All, "all", "All of the alignment, as the papers' program does"),
+    (Columns::Drawn, "drawn", "Those that were drawn"),
+];
 
 impl RaxmlArguments {
     /// Port of its functions to the machine.
-    pub fn usual_port(&self) -> PortArgument {
+    pub fn usual_port(&self) -> Port {
         self.port.port.unwrap_or(PORT)
     }
 
@@ -178,8 +158,8 @@ impl RaxmlArguments {
         let patterns = Patterns::compress(alignment);
         let tree = self.given.tree(self.tree(), &alignment.names)?;
         let raxml = self.searching(patterns, tree, tasks)?;
-        let raxml = raxml.compiled_by(self.port.host_compiler.into());
-        let raxml = raxml.placed(self.placement.placement.into()).teamed(self.loops.into());
+        let raxml = raxml.compiled_by(self.port.host_compiler);
+        let raxml = raxml.placed(self.placement.placement).teamed(self.loops);
         Ok(raxml.with_host_version(match self.host_version {
             true => HostVersion::Present,
             false => HostVersion::None,
@@ -194,30 +174,17 @@ impl RaxmlArguments {
 
     /// RAxML with its input; of `tasks` the number of each kind of which nothing is said.
     fn searching(&self, patterns: Patterns, tree: Option<Tree>, tasks: Tasks) -> Result<Raxml> {
-        let port = Port::from(self.usual_port());
-        let rates = match self.model {
-            Variation::Gamma => Rates::Gamma,
-            Variation::Cat => Rates::Cat,
-        };
         let start = match (tree, self.start.as_str()) {
             (Some(tree), _) => Start::Given(tree),
             (None, "random") => Start::Random,
             (None, _) => Start::Parsimony,
         };
-        let effort = match self.search {
-            Search::Short => Effort::SHORT,
-            Search::Whole => Effort::WHOLE,
-        };
         let tasks = Tasks {
             inferences: self.inferences.unwrap_or(tasks.inferences),
             bootstraps: self.bootstraps.unwrap_or(tasks.bootstraps),
         };
-        let columns = match self.bootstrap_columns {
-            ColumnsArgument::All => Columns::All,
-            ColumnsArgument::Drawn => Columns::Drawn,
-        };
-        let settings = Settings::new(self.seed.seed, rates).starting_at(start).with_effort(effort);
-        let settings = settings.with_columns(columns);
-        Raxml::new(patterns, settings, tasks, port)
+        let settings = Settings::new(self.seed.seed, self.model).starting_at(start);
+        let settings = settings.with_effort(self.search).with_columns(self.bootstrap_columns);
+        Raxml::new(patterns, settings, tasks, self.usual_port())
     }
 }

@@ -37,7 +37,7 @@ pub struct SgemmArguments {
 
 impl SgemmArguments {
     fn of_order(&self, order: u32) -> Result<Sgemm> {
-        Ok(Sgemm::random(order, self.seed.seed)?.placed(self.placement.placement.into()))
+        Ok(Sgemm::random(order, self.seed.seed)?.placed(self.placement.placement))
     }
 }
 

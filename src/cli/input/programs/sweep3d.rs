@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{Entry, Program, Size, Way};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
+use crate::cli::choice::one_of;
 use crate::cli::emulate::{self, Once, ProgramReport, Sweep3dOnce, plain_sweep};
 use crate::cli::input::{SeedArguments, input_file, is_file, source};
 use crate::cli::output::progress;
@@ -67,8 +68,8 @@ pub fn angles_of_block(text: &str) -> std::result::Result<u32, String> {
 pub struct Sweep3dArguments {
     /// Side that runs the program: the host, which hands lines of cells to the SPEs (accelerator), or the
     /// SPEs, which pass messages (reverse)
-    #[arg(long, value_enum, default_value = "reverse")]
-    pub programming: ProgrammingArgument,
+    #[arg(long, value_parser = one_of(&PROGRAMMINGS), default_value = "reverse")]
+    pub programming: Programming,
     /// A file as the benchmark reads it, which the other flags change
     #[arg(long, value_name = "FILE")]
     pub input: Option<String>,
@@ -103,23 +104,11 @@ pub struct Sweep3dArguments {
     seed: SeedArguments,
 }
 
-/// [`Programming`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProgrammingArgument {
-    /// The host runs it and off-loads lines
-    Accelerator,
-    /// The SPEs run it and pass messages
-    Reverse,
-}
-
-impl From<ProgrammingArgument> for Programming {
-    fn from(argument: ProgrammingArgument) -> Self {
-        match argument {
-            ProgrammingArgument::Accelerator => Self::Accelerator,
-            ProgrammingArgument::Reverse => Self::Reverse,
-        }
-    }
-}
+/// The sides that may run the program.
+const PROGRAMMINGS: [(Programming, &str, &str); 2] = [
+    (Programming::Accelerator, "accelerator", "The host runs it and off-loads lines"),
+    (Programming::Reverse, "reverse", "The SPEs run it and pass messages"),
+];
 
 /// Numbers along axes, as in `50x50x20`; a single one is that along each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +182,7 @@ impl Program for Sweep3dArguments {
         if let Some(n) = sizes.of("n") {
             fields.cells = [n as i64; 3];
         }
-        Ok(Box::new(Sweep3d::new(Input::new(fields)?, self.programming.into())?))
+        Ok(Box::new(Sweep3d::new(Input::new(fields)?, self.programming)?))
     }
 
     fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
@@ -224,7 +213,7 @@ impl Program for Sweep3dArguments {
 
 impl Sweep3dArguments {
     fn sweep(&self) -> Result<Sweep3d> {
-        Sweep3d::new(self.problem()?, self.programming.into())
+        Sweep3d::new(self.problem()?, self.programming)
     }
 
     /// Solves the problem plainly, divided as its input says.
