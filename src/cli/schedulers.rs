@@ -1,8 +1,6 @@
 //! `mmgp schedulers`
 
 mod folder;
-mod pictures;
-mod summary;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,20 +8,23 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
-use super::files::Guard;
-use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
-use super::output::{Verbosity, data, progress, waiting};
-use super::transaction::{finished, identity, provenance};
-use super::{Answer, report};
+use crate::answer::Table;
 use crate::error::Result;
 use crate::lab::transaction::{Earlier, FinishedShard, Shares};
 use crate::measure::Shard;
 use crate::measure::schedulers::{Excerpts, Plan, SchedulerComparison};
-use crate::report::schedulers::page;
-use crate::schedulers::policies;
 use crate::table;
+use crate::plot::{self, Format, Kind, Quantity, Window};
+use crate::report::Picture;
+use crate::report::schedulers::{Place, findings, page, places};
+use crate::schedulers::policies;
 use crate::table::records::Scheduled;
 use folder::Folder;
+use super::{Answer, report};
+use super::files::Guard;
+use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
+use super::output::{Verbosity, data, progress, waiting};
+use super::transaction::{finished, identity, provenance};
 
 /// The folder of a comparison that is given none.
 pub const FOLDER: &str = "mmgp-schedulers";
@@ -117,14 +118,14 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     }
     if !arguments.rows_only {
         let excerpts = excerpts(&comparison, &rows, verbosity)?;
-        let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
+        let figures = draw_all(&arguments.out, &title, &rows, &excerpts)?;
         let html = page(&title, &rows, (&provenance, &figures));
         table::write(&arguments.out.join(report::PAGE), html)?;
     }
     if verbosity == Verbosity::Usual {
         let there = rows.len().saturating_sub(missing);
         let shown = if arguments.rows_only { folder::ROWS } else { report::PAGE };
-        data(None, &summary::text(&rows, there, (&arguments.out, shown)))?;
+        data(None, &summary(&rows, there, (&arguments.out, shown)))?;
     }
     Ok(Answer::Done)
 }
@@ -196,4 +197,114 @@ impl Arguments {
             shard: self.shard.unwrap_or(Shard::WHOLE),
         }
     }
+}
+
+/// Places of which each has a line; of more, the findings say what there is to say.
+const MOST_LINES: usize = 40;
+
+/// The number of slower schedulers that are named beside the slowest.
+const NAMED: usize = 3;
+
+/// The summary; so many of the rows stood in the folder before, in which a file is worth opening.
+pub fn summary(rows: &[Scheduled], there: usize, (folder, file): (&Path, &str)) -> String {
+    let places = places(rows);
+    let mut text = findings(rows).join("\n") + "\n";
+    if places.len() <= MOST_LINES {
+        text = format!("{}\n{text}", table(&places));
+    }
+    let folder = folder.display();
+    let before = match there {
+        0 => String::new(),
+        count if count == rows.len() => " All rows were there before.".into(),
+        count => format!(" Of its {} rows, {count} were there before.", rows.len()),
+    };
+    text + &format!("\nEverything is in {folder}; open {folder}/{file} to look at it.{before}\n")
+}
+
+/// A line for each number of workers and tasks.
+fn table(places: &[Place<'_>]) -> String {
+    Table::of(places)
+        .people("workers", |place| place.workers.to_string())
+        .people("tasks", |place| place.tasks.to_string())
+        .people("time [ms]", |place| format!("{:.2}", 1e3 * place.runs[0].time_s))
+        .people("fastest", |place| place.fastest())
+        .people("the others", others)
+        .left()
+        .text()
+}
+
+/// The next and the last, and how far they are from the fastest.
+fn others(place: &&Place<'_>) -> String {
+    let slower = place.slower();
+    let told = |(name, ratio): &(&str, f64)| format!("{name} {}", Place::distance(*ratio));
+    let named: Vec<String> = slower.iter().take(NAMED).map(told).collect();
+    match slower.get(NAMED..) {
+        Some([between @ .., last]) => {
+            let dots = if between.is_empty() { "" } else { "... " };
+            format!("{}, {dots}{}", named.join(", "), told(last))
+        }
+        _ => named.join(", "),
+    }
+}
+
+/// The names of all pictures, without endings.
+const PICTURES: [&str; 4] = ["time", "slowdown", "idle", "gantt"];
+
+/// Removes the pictures of earlier rows.
+///
+/// # Errors
+/// [`Error::Write`](crate::error::Error::Write).
+pub fn remove_pictures(folder: &Path) -> Result<()> {
+    let mut files = PICTURES.iter().flat_map(|name| Format::ALL.iter().map(move |it| picture_file(name, *it)));
+    files.try_for_each(|file| table::remove_file(&folder.join(file)))
+}
+
+fn picture_file(name: &str, format: Format) -> String {
+    format!("{name}.{}", format.ending())
+}
+
+/// Draws all pictures into the folder; those that a page shows, with what stands under them.
+///
+/// # Errors
+/// The errors of drawing and writing.
+pub fn draw_all(
+    folder: &Path,
+    of: &str,
+    rows: &[Scheduled],
+    excerpts: &Excerpts,
+) -> Result<Vec<Picture>> {
+    let Excerpts { workers, tasks, window: [from, until], traces } = excerpts;
+    let window = Window { from_s: Some(from.0), to_s: Some(until.0) };
+    let same_part = format!(
+        "The same part of each run with {workers} workers and {tasks} tasks, from the middle of the \
+         fastest: host processes, hardware threads and SPEs over time"
+    );
+    let rows_as = |quantity| Kind::Schedulers { rows, quantity };
+    let all = [
+        ("time", rows_as(Quantity::Time), "Time from the start to the end of the last task"),
+        (
+            "time over that of the fastest",
+            rows_as(Quantity::OverFastest),
+            "Time over that of the fastest scheduler with as many workers and tasks",
+        ),
+        (
+            "idle APUs",
+            rows_as(Quantity::ApuIdle),
+            "How long the workers' APUs did nothing, for each off-load",
+        ),
+        ("what happens when", Kind::Excerpts { traces, window }, same_part.as_str()),
+    ];
+    let mut pictures = Vec::with_capacity(all.len());
+    for (name, (what, kind, caption)) in PICTURES.into_iter().zip(all) {
+        let title = format!("{of}: {what}");
+        for &format in Format::ALL {
+            let bytes = plot::draw(&plot::Picture { title: &title, kind }, format)?;
+            table::write(&folder.join(picture_file(name, format)), &bytes)?;
+            if format == Format::Svg {
+                let svg = String::from_utf8(bytes).expect("invariant: an SVG is text");
+                pictures.push(Picture { title: caption.into(), svg });
+            }
+        }
+    }
+    Ok(pictures)
 }

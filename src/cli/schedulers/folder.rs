@@ -9,7 +9,7 @@ use crate::lab::transaction::Earlier;
 use crate::table::records::Scheduled;
 use crate::table::{self, FolderLock, Source, csv};
 
-use super::pictures;
+use super::super::schedulers;
 
 /// The rows.
 pub const ROWS: &str = "schedulers.csv";
@@ -102,7 +102,7 @@ impl Folder {
     /// Removes page and pictures, which show other rows than there will be.
     fn show_no_longer(&self) -> Result<()> {
         table::remove_file(&self.path.join(report::PAGE))?;
-        pictures::remove(&self.path)
+        schedulers::remove_pictures(&self.path)
     }
 
     /// Writes all rows.
