@@ -1,9 +1,8 @@
 //! `mmgp emulate`
 
-mod likelihood;
+mod tools;
 mod phylogeny;
 mod report;
-mod simulate_alignment;
 mod workloads;
 
 use std::path::{Path, PathBuf};
@@ -24,11 +23,11 @@ use crate::cell::{Blade, Hazard, KernelTiming};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
-pub use likelihood::LIKELIHOOD;
+pub use tools::LIKELIHOOD;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
 pub use report::ProgramReport;
 use report::RunReport;
-pub use simulate_alignment::SIMULATE_ALIGNMENT;
+pub use tools::SIMULATE_ALIGNMENT;
 #[cfg(unix)]
 pub use workloads::host_ranking;
 pub use workloads::{ListRankingOnce, SgemmOnce, Sweep3dOnce, SyntheticOnce, plain_sweep};

@@ -1,4 +1,4 @@
-//! `mmgp emulate raxml likelihood`
+//! The subcommands of `mmgp emulate raxml`: likelihoods of trees, and simulated alignments.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -7,31 +7,32 @@ use clap::{Args, FromArgMatches as _};
 
 use crate::answer::{Object, Style, Table};
 use crate::apps::Port;
+use crate::apps::phylogeny::{Patterns, Tree, newick, simulate};
 use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
-use crate::apps::phylogeny::{Patterns, Tree, newick};
-use crate::apps::raxml::engine::Engine;
-use crate::apps::raxml::{engine, run_alone};
+use crate::apps::raxml::run_alone;
+use crate::apps::raxml::engine::{self, Engine};
 use crate::cell::{Blade, KernelTiming};
 use crate::cli::Answer;
+use crate::cli::files::Guard;
 use crate::cli::input::{self, Tool};
 use crate::cli::output::{Format, Verbosity, data, json, waiting, warn};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::runtime::{Edtlp, Runtime};
-use crate::table::Source;
+use crate::table::{self, Source};
 
 /// Likelihoods of given trees, in the place of a run of RAxML.
 pub const LIKELIHOOD: Tool = Tool {
     name: "likelihood",
-    add: Arguments::augment_args,
-    run: |matches| run(&Arguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+    add: LikelihoodArguments::augment_args,
+    run: |matches| likelihood(&LikelihoodArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
 };
 
 /// Log-likelihood of a tree, through RAxML's SPU kernels
 #[derive(Args)]
 #[command(after_help = HELP)]
-struct Arguments {
+struct LikelihoodArguments {
     /// Alignment: a PHYLIP or FASTA file, or a built-in one (sim12, sim24, sim42,
     /// sim107)
     #[arg(long, value_name = "NAME|FILE")]
@@ -64,7 +65,7 @@ Trees are binary; where the outermost node has two branches, they are joined, fo
 likelihood does not depend on the root. Residues may be ambiguous; columns without any \
 determined one have likelihood 1.";
 
-fn run(arguments: &Arguments) -> Result<Answer> {
+fn likelihood(arguments: &LikelihoodArguments) -> Result<Answer> {
     let notation = Notation::parse(&Source::new("--model", &arguments.model))?;
     let alignment = input::alignment(&arguments.alignment)?;
     let tree = newick::read(&Source::read(&arguments.tree)?, &alignment.names)?;
@@ -137,4 +138,65 @@ fn sites(patterns: &Patterns, terms: &[f64]) -> Table<(usize, Option<usize>)> {
         .column("log_likelihood", Style::Plain, |(_, pattern)| {
             pattern.map_or(0.0, |pattern| terms[pattern])
         })
+}
+
+/// Simulated alignments, in the place of a run of RAxML.
+pub const SIMULATE_ALIGNMENT: Tool = Tool {
+    name: "simulate-alignment",
+    add: SimulationArguments::augment_args,
+    run: |matches| simulate_alignment(&SimulationArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+};
+
+/// Simulate an alignment along a tree, under JC69
+#[derive(Args)]
+#[command(after_help = SIMULATION_HELP)]
+struct SimulationArguments {
+    /// Taxa of a random tree, up to 2^20
+    #[arg(long, value_name = "N", required_unless_present = "tree", conflicts_with = "tree")]
+    taxa: Option<usize>,
+    /// Columns of the alignment, up to 2^28 residues in all
+    #[arg(long, value_name = "N")]
+    sites: usize,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Mean length of the branches of a random tree [expected substitutions per site]
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.1)]
+    mean_branch: f64,
+    /// Tree to simulate along (Newick), instead of a random one
+    #[arg(long, value_name = "FILE")]
+    tree: Option<PathBuf>,
+    /// Alignment to write (relaxed PHYLIP); without it, standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// File for the tree (Newick)
+    #[arg(long, value_name = "FILE")]
+    tree_out: Option<PathBuf>,
+}
+
+const SIMULATION_HELP: &str = "\
+Examples:
+  mmgp emulate raxml simulate-alignment --taxa 24 --sites 1000 --out a.phy
+  mmgp emulate raxml simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
+
+fn simulate_alignment(arguments: &SimulationArguments) -> Result<Answer> {
+    Guard::default()
+        .reads("--tree", arguments.tree.as_deref())
+        .writes("--out", arguments.out.as_deref())
+        .writes("--tree-out", arguments.tree_out.as_deref())
+        .check()?;
+    let (tree, names) = match (&arguments.tree, arguments.taxa) {
+        (Some(path), _) => newick::read_named(&Source::read(path)?)?,
+        (None, taxa) => {
+            let taxa = taxa.unwrap_or_default();
+            let tree = simulate::tree(taxa, arguments.mean_branch, arguments.seed)?;
+            (tree, simulate::names(taxa))
+        }
+    };
+    let alignment = simulate::alignment(&tree, &names, arguments.sites, arguments.seed)?;
+    data(arguments.out.as_deref(), &alignment.to_phylip())?;
+    if let Some(path) = &arguments.tree_out {
+        table::write(path, newick::write(&tree, &names))?;
+    }
+    Ok(Answer::Done)
 }
