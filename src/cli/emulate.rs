@@ -3,7 +3,6 @@
 mod tools;
 mod phylogeny;
 mod report;
-mod workloads;
 
 use std::path::{Path, PathBuf};
 
@@ -29,8 +28,12 @@ pub use report::ProgramReport;
 use report::RunReport;
 pub use tools::SIMULATE_ALIGNMENT;
 #[cfg(unix)]
-pub use workloads::host_ranking;
-pub use workloads::{ListRankingOnce, SgemmOnce, Sweep3dOnce, SyntheticOnce, plain_sweep};
+pub use report::host_ranking;
+pub use report::ListRankingOnce;
+pub use report::SgemmOnce;
+pub use report::Sweep3dOnce;
+pub use report::SyntheticOnce;
+pub use report::plain_sweep;
 
 /// Run a program once on the emulated machine, or on this computer
 #[derive(Args)]
