@@ -17,9 +17,7 @@
 mod answer;
 mod data;
 mod pictures;
-mod plain;
 pub mod provenance;
-pub mod ranking;
 pub mod schedulers;
 pub mod search;
 mod template;
@@ -167,7 +165,7 @@ pub fn page(study: &Study) -> Result<String> {
     let known = Evaluation::new(&sorted)?;
     let objective = &known.ranking.choice.objective;
     if !objective.is_time() || objective.tolerance().is_some() {
-        return plain::page(&sorted, &known);
+        return template::page(&sorted, &known);
     }
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
     let figures = figures(&sorted.figures);

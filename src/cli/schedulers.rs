@@ -16,7 +16,7 @@ use crate::measure::schedulers::{Excerpts, Plan, SchedulerComparison};
 use crate::table;
 use crate::plot::{self, Format, Kind, Quantity, Window};
 use crate::report::Picture;
-use crate::report::schedulers::{Place, findings, page, places};
+use crate::report::schedulers::{self, Place, findings, places};
 use crate::schedulers::policies;
 use crate::table::records::Scheduled;
 use folder::Folder;

@@ -15,7 +15,7 @@ use crate::decide::{
 use crate::error::Result;
 use crate::objective::{Amount, Objective};
 use crate::quantity::Quantity;
-use crate::report::ranking;
+use crate::report::answer;
 use crate::table::csv;
 use crate::table::records::Prediction;
 
@@ -24,7 +24,7 @@ pub fn table<'a>(
     configurations: impl Iterator<Item = &'a Configuration> + Clone,
     objective: &Objective,
 ) -> String {
-    ranking::table(configurations, objective).text()
+    answer::table(configurations, objective).text()
 }
 
 /// The ranking as CSV; columns of times that hold nothing are left out.
