@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
-use super::input::scheduler::SchedulerArguments;
+use super::input::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, Size, is_file};
 use super::output::{Format, data, progress};
 use crate::Mapping;

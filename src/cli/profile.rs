@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
-use super::input::scheduler::SchedulerArguments;
+use super::input::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data};
 use crate::error::Result;

@@ -22,7 +22,7 @@ use crate::validate::Summary;
 use super::{Answer, fit, plot, predict, report};
 use super::files::{Files, Guard};
 use super::input::{AppArguments, MachineArguments, ThreadArguments, machine_file};
-use super::input::scheduler::SchedulerArguments;
+use super::input::SchedulerArguments;
 use super::output::{Verbosity, data, json, warn};
 use super::transaction::{TransactionArguments, finished, identity, in_flags, provenance};
 use super::validate::describe;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::files::{Files, Guard};
-use super::input::scheduler::SchedulerArguments;
+use super::input::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::study::conduct;
 use super::transaction::{TransactionArguments, identity};
