@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
-use super::input::programs::pbpi::{Samples, SamplingArguments};
+use super::input::programs::phylogeny::{Samples, SamplingArguments};
 use super::input::SchedulerArguments;
 use super::input::{AppArguments, HOST, MachineArguments, Tools, Way};
 use super::output::{self, Format, data, progress};

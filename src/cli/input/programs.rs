@@ -2,8 +2,7 @@
 //! this module, a line `mod` and an entry of [`ENTRIES`].
 
 pub mod list_ranking;
-pub mod pbpi;
-pub mod raxml;
+pub mod phylogeny;
 mod sgemm;
 pub mod sweep3d;
 mod synthetic;
@@ -156,8 +155,8 @@ impl Size {
 
 /// All programs, as help lists them.
 pub(super) const ENTRIES: &[Entry] = &[
-    pbpi::ENTRY,
-    raxml::ENTRY,
+    phylogeny::PBPI,
+    phylogeny::RAXML,
     list_ranking::ENTRY,
     sweep3d::ENTRY,
     sgemm::ENTRY,
@@ -165,7 +164,7 @@ pub(super) const ENTRIES: &[Entry] = &[
 ];
 
 /// Program that runs where none is named.
-pub(super) const USUAL: &str = pbpi::ENTRY.name;
+pub(super) const USUAL: &str = phylogeny::PBPI.name;
 
 /// The program of that name, where there is one.
 pub(super) fn known(name: &str) -> Option<&'static Entry> {
