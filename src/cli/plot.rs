@@ -1,7 +1,6 @@
 //! `mmgp plot`
 
 mod curves;
-mod front;
 mod timed;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
 use crate::validate::check_same_parameters;
 use curves::CurveArguments;
-pub use front::two;
+pub use timed::two;
 pub use timed::Timed;
 
 /// Draw what was found: modelled against measured times, and more
@@ -113,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let title = arguments.title.clone().unwrap_or_else(|| material.title(arguments.kind));
     let title = title.as_str();
     let picture = match arguments.kind {
-        PictureArgument::Pareto => front::draw(arguments, &material, (title, format))?,
+        PictureArgument::Pareto => timed::draw_front(arguments, &material, (title, format))?,
         kind => material.draw(kind, window, (title, format))?,
     };
     table::write(&arguments.out, picture)?;

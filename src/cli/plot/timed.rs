@@ -3,17 +3,16 @@
 
 use crate::Mapping;
 use crate::belief::{Posterior, Prior};
-use crate::cli::objective::{NodeSize, ObjectiveArguments};
+use crate::cli::objective::{NodeSize, ObjectiveArguments, several};
 use crate::decide::{self, Configuration, Constraints, Sampling};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::models::Parameters;
 use crate::models::observations::{Observation, Observations};
 use crate::objective::Objective;
-use crate::plot::{
-    Better, Front, FrontPoint, Measure, MeasuredTime, PredictedTime, Series, Standing, Times,
-};
-use crate::quantity::Direction;
+use crate::plot::{self, Better, Format, Front, FrontPoint, Kind, Measure, MeasuredTime, Picture, PredictedTime, Series, Standing, Times};
+use crate::quantity::{Direction, Quantity};
 use crate::units::Seconds;
+use super::{Arguments, Material, PictureArgument};
 
 /// Parameters and the runs of the program.
 pub struct Timed {
@@ -167,4 +166,29 @@ fn measure(objective: &Objective) -> Measure {
             Direction::Most => Better::Larger,
         },
     }
+}
+
+/// The front of two objectives.
+pub(super) fn draw_front(
+    arguments: &Arguments,
+    material: &Material,
+    (title, format): (&str, Format),
+) -> Result<Vec<u8>> {
+    let Some(timed) = &material.timed else {
+        let runs = ("timed runs", "--runs FILE, or parameters that were fitted to runs");
+        return Err(PictureArgument::Pareto.without(runs));
+    };
+    let per_node = arguments.node_size.per_node;
+    let front = timed.front(&two(&arguments.pareto, timed.objective().quantity(), per_node)?)?;
+    plot::draw(&Picture { title, kind: Kind::Front(&front) }, format)
+}
+
+/// The two objectives of a picture.
+pub fn two(names: &[String], quantity: &Quantity, per_node: Option<u32>) -> Result<[Objective; 2]> {
+    let usual = || vec![quantity.name().to_string(), "cost".into()];
+    let names = if names.is_empty() { usual() } else { names.to_vec() };
+    let objectives = several(&names, (quantity, per_node))?;
+    <[Objective; 2]>::try_from(objectives).map_err(|all| {
+        Error::out_of_range("--pareto", format!("{} objectives", all.len()), "two, for a picture")
+    })
 }
