@@ -30,7 +30,6 @@ mod objective;
 mod output;
 mod plot;
 mod predict;
-mod profile;
 mod report;
 mod scaling;
 mod schedulers;
@@ -93,8 +92,8 @@ enum Command {
     Ask(Box<drivers::AskArguments>),
     #[cfg(unix)]
     Tell(drivers::TellArguments),
-    Bench(bench::Arguments),
-    Profile(Programs<profile::Arguments>),
+    Bench(bench::BenchArguments),
+    Profile(Programs<bench::ProfileArguments>),
     ImportProfile(import_profile::Arguments),
     Look(look::Arguments),
     Fit(Box<fit::Arguments>),
@@ -231,8 +230,8 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Ask(arguments) => drivers::ask(arguments),
         #[cfg(unix)]
         Command::Tell(arguments) => drivers::tell(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Profile(arguments) => profile::run(&arguments.0),
+        Command::Bench(arguments) => bench::bench(arguments),
+        Command::Profile(arguments) => bench::profile(&arguments.0),
         Command::ImportProfile(arguments) => import_profile::run(arguments),
         Command::Look(arguments) => look::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
