@@ -25,7 +25,6 @@ mod look;
 mod man;
 #[cfg(unix)]
 mod measure;
-mod merge;
 mod objective;
 mod output;
 mod plot;
@@ -103,7 +102,7 @@ enum Command {
     Complexity(Box<Programs<complexity::Arguments>>),
     Validate(Programs<validate::Arguments>),
     Schedulers(Programs<schedulers::Arguments>),
-    Merge(merge::Arguments),
+    Merge(transaction::MergeArguments),
     Scaling(scaling::Arguments),
     Plot(plot::Arguments),
     Report(report::Arguments),
@@ -239,7 +238,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Emulate(arguments) => emulate::run(&arguments.0),
         Command::Complexity(arguments) => complexity::run(&arguments.0),
         Command::Validate(arguments) => validate::run(&arguments.0, words),
-        Command::Merge(arguments) => merge::run(arguments),
+        Command::Merge(arguments) => transaction::merge(arguments),
         Command::Schedulers(arguments) => schedulers::run(&arguments.0, words),
         Command::Scaling(arguments) => scaling::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
