@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::target::Target;
+use super::Target;
 use mmgp_apps::list_ranking::{Findings, ListRanking};
 use mmgp_apps::{Application, Ran};
 use mmgp_base::Mapping;

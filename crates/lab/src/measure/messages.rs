@@ -23,7 +23,7 @@ use mmgp_base::units::{Bytes, Seconds};
 use mmgp_cluster::{Curve, Exchange, Link, Network, Shape};
 use mmgp_machine::Machine;
 
-use super::threads::on_threads;
+use super::on_threads;
 use script::{Place, Step, Took, run};
 
 /// Sizes of messages that tell what there is to know of a link.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Shard;
-use super::threads::on_threads;
+use super::on_threads;
 use super::{Emulated, Measured as _, Target as _, Watch};
 use mmgp_apps::{Application, Once, Ran};
 use mmgp_base::Mapping;

@@ -18,7 +18,7 @@ use mmgp_model::models::refined::Placement;
 
 use super::choices::{PREDICTIONS, VALIDATION};
 use super::{SUMMARY, Subject, Workbench};
-use crate::measure::target::Layout;
+use crate::measure::Layout;
 use crate::measure::{self, ApplicationTarget, Emulated, Target as _, Watch};
 use crate::space::{Point, Space};
 use crate::validate::{Comparison, Outcome, Summary, check_same_result, compare};

@@ -14,7 +14,7 @@ use mmgp_model::models::parameters::Decomposition;
 use super::mappings::decomposition;
 use super::*;
 use crate::measure;
-use crate::measure::target::{Layout, Target as _};
+use crate::measure::{Layout, Target as _};
 use scripted::{Scripted, Stub};
 
 const STUB: Stub = Stub(Division::Data);

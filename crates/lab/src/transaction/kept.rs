@@ -13,7 +13,7 @@ use mmgp_base::Result;
 use mmgp_base::table::{self, Lines, Loss, Source};
 
 use crate::measure::Shard;
-use crate::measure::threads::on_threads;
+use crate::measure::on_threads;
 use crate::observer::Observer;
 
 /// A line of the file of results.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::measure::figure::measure;
-use crate::measure::threads::on_threads;
+use crate::measure::on_threads;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::MachineFigure;
 use mmgp_machine::figures::{self, Figure, Relation};

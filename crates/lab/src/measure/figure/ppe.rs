@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::super::caches::{self, Indexing, Indexing::Index, Indexing::Pointer};
+use super::super::memory::{self};
+use super::super::memory::Indexing::{self, Index, Pointer};
 use super::super::product::Product;
 use super::{Bench, Program};
 use mmgp_base::error::Result;
@@ -76,14 +77,14 @@ fn stream(machine: &Machine, order: Order, code: fn(&mut Timed)) -> Stream {
 
 /// Time of a load whose address is what the one before loaded, in a chase through so many KB.
 fn cache_chase(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
-    let cycles = caches::load_latency(machine, Bytes(u64::from(kilobytes) << 10));
+    let cycles = memory::load_latency(machine, Bytes(u64::from(kilobytes) << 10));
     Ok(Quantity::Time(Seconds(cycles / machine.clock.0)))
 }
 
 /// Rate at which one thread loads vectors from so many KB and adds them up, without prefetching.
 fn read(machine: &Machine, kilobytes: u32, indexing: Indexing) -> Quantity {
     let footprint = Bytes(u64::from(kilobytes) << 10);
-    Quantity::Bandwidth(caches::read_bandwidth(machine, footprint, indexing))
+    Quantity::Bandwidth(memory::read_bandwidth(machine, footprint, indexing))
 }
 
 /// Floating-point operations a second of one thread that multiplies and adds doubles in

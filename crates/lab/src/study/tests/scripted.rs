@@ -12,7 +12,7 @@ use mmgp_base::units::Seconds;
 use mmgp_cell::Progress;
 use mmgp_runtime::Runtime;
 
-use crate::measure::target::{Layout, Measured, Target};
+use crate::measure::{Layout, Measured, Target};
 
 /// An application that only a script can run.
 #[derive(Debug, Clone, Copy)]
