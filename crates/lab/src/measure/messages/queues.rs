@@ -1,6 +1,6 @@
 //! How long messages keep those from being served that come after them.
 
-use super::script::{Place, Step, run};
+use super::{Place, Step, run};
 use super::{PERIOD, ends, shape};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Seconds};
