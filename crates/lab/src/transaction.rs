@@ -6,7 +6,6 @@
 //! belongs together; where it is written and not yet in its place, whoever comes next puts all in their
 //! places.
 
-mod kept;
 mod manifest;
 mod shares;
 
@@ -18,7 +17,8 @@ use mmgp_base::{Error, Result, Warning};
 use crate::identity::Identity;
 use crate::measure::Shard;
 use crate::observer::Observer;
-pub use kept::{Kept, KeptLines};
+pub use manifest::Kept;
+pub use manifest::KeptLines;
 pub use manifest::{FILE as MANIFEST, Manifest, doubt, objection};
 pub use shares::{FOLDER_OF_SHARE, FinishedShard, Shares};
 

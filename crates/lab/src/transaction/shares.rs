@@ -6,7 +6,7 @@ use mmgp_base::table::{self, Source};
 use mmgp_base::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{Earlier, KEPT, KeptLines, Transaction, UNFINISHED, kept};
+use super::{Earlier, KEPT, KeptLines, Transaction, UNFINISHED, manifest};
 use crate::identity::Identity;
 use crate::measure::Shard;
 use crate::observer::Observer;
@@ -129,7 +129,7 @@ impl Shares {
     pub fn lay_down(&self, into: &Path, observer: &dyn Observer) -> Result<()> {
         let mut all = KeptLines::new();
         for folder in self.folders() {
-            for (of, is) in kept::parse(&Source::read(&folder.join(UNFINISHED).join(KEPT))?)? {
+            for (of, is) in manifest::parse(&Source::read(&folder.join(UNFINISHED).join(KEPT))?)? {
                 if all.get(&of).is_some_and(|known| *known != is) {
                     let found = format!("{}, which has another result of {of}", folder.display());
                     let expected = "the same from all that have it";
@@ -140,7 +140,7 @@ impl Shares {
         }
         let identity = self.identity().clone();
         let begun = Transaction::begin(into, identity, Shard::WHOLE, Earlier::Kept, observer)?;
-        kept::write(&begun.unfinished().join(KEPT), &all)
+        manifest::write(&begun.unfinished().join(KEPT), &all)
     }
 }
 
