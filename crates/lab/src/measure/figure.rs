@@ -4,12 +4,8 @@
 //! from outside: from the pipeline's count of cycles or from virtual time. None reads a constant of
 //! the machine, except the clock that turns cycles into seconds.
 
-mod dma;
-mod eib;
+mod transfers;
 mod host;
-mod messages;
-mod ppe;
-mod signals;
 mod spu;
 
 use std::cell::RefCell;
@@ -32,15 +28,7 @@ struct Program {
 }
 
 /// All programs, by what they are about.
-const PROGRAMS: [&[Program]; 7] = [
-    &spu::PROGRAMS,
-    &dma::PROGRAMS,
-    &eib::PROGRAMS,
-    &signals::PROGRAMS,
-    &ppe::PROGRAMS,
-    &host::PROGRAMS,
-    &messages::PROGRAMS,
-];
+const PROGRAMS: [&[Program]; 3] = [&spu::PROGRAMS, &transfers::PROGRAMS, &host::PROGRAMS];
 
 /// Measures a figure on `machine`.
 ///
