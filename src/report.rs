@@ -22,6 +22,8 @@ pub mod schedulers;
 pub mod search;
 mod template;
 
+pub(crate) use answer::ranking_table;
+
 use crate::Mapping;
 use crate::answer::escaped;
 use crate::belief::{Basis, Posterior, Prior};

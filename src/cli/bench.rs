@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::error::Result;
-use crate::measure::{self, PROFILE_REPETITIONS, REPETITIONS, micro_benchmarks};
-use crate::table::{self, csv};
 use super::Answer;
 use super::files::Guard;
 use super::input::{AppArguments, MachineArguments, SchedulerArguments};
 use super::output::{Verbosity, data};
+use crate::error::Result;
+use crate::measure::{self, PROFILE_REPETITIONS, REPETITIONS, micro_benchmarks};
+use crate::table::{self, csv};
 
 /// Run the micro-benchmarks on a machine and write their CSV files
 #[derive(Args)]

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::input::{ThreadArguments, machine};
+use super::output::{Verbosity, data, json, progress};
+use super::plot::write_picture;
+use super::{Answer, validate};
 use crate::answer::{Style, Table};
-use crate::cli::plot::write_picture;
 use crate::error::Result;
 use crate::machine::figures;
 use crate::measure::messages::{SIZES, times};
 use crate::plot::{CurvePanel, Curves, Kind, Picture};
-use crate::table::{self, csv};
 use crate::table::records::{MachineFigure, MessageTime};
-use crate::validate::machine::{Basis, CalibratedConstant, FIGURES_FOR_A_CONSTANT, MachineCheck, check, is_met};
-use super::{Answer, validate};
-use super::input::{ThreadArguments, machine};
-use super::output::{Verbosity, data, json, progress};
-use super::plot::write_picture;
+use crate::table::{self, csv};
+use crate::validate::machine::{
+    Basis, CalibratedConstant, FIGURES_FOR_A_CONSTANT, MachineCheck, check, is_met,
+};
 
 /// Hold the emulated machine against what has been published about the real one
 #[derive(Args)]

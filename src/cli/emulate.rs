@@ -1,8 +1,8 @@
 //! `mmgp emulate`
 
-mod tools;
 mod phylogeny;
 mod report;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
-use super::input::programs::phylogeny::{Samples, SamplingArguments};
 use super::input::SchedulerArguments;
+use super::input::programs::phylogeny::{Samples, SamplingArguments};
 use super::input::{AppArguments, HOST, MachineArguments, Tools, Way};
 use super::output::{self, Format, data, progress};
 use super::trace::{Detail, TraceFile};
@@ -22,18 +22,18 @@ use crate::cell::{Blade, Hazard, KernelTiming};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
-pub use tools::LIKELIHOOD;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
+pub use report::ListRankingOnce;
 pub use report::ProgramReport;
 use report::RunReport;
-pub use tools::SIMULATE_ALIGNMENT;
-#[cfg(unix)]
-pub use report::host_ranking;
-pub use report::ListRankingOnce;
 pub use report::SgemmOnce;
 pub use report::Sweep3dOnce;
 pub use report::SyntheticOnce;
+#[cfg(unix)]
+pub use report::host_ranking;
 pub use report::plain_sweep;
+pub use tools::LIKELIHOOD;
+pub use tools::SIMULATE_ALIGNMENT;
 
 /// Run a program once on the emulated machine, or on this computer
 #[derive(Args)]

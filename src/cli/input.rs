@@ -9,16 +9,18 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::{Arg, Args, Command};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Args, Command};
 
+use super::choice::one_of;
+use super::files::Guard;
+use super::output::warn;
 use crate::apps::Port;
-use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::phylogeny::alignment::Alignment;
+use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::cell::Placement;
 use crate::cell::ppe::HostCompiler;
-use crate::cli::choice::one_of;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::lab::transaction;
@@ -29,15 +31,13 @@ use crate::models::parameters::{published, published_names};
 use crate::runtime::{Dispatch, Policy};
 use crate::schedulers::{policies, policy_named};
 use crate::table::{STANDARD_INPUT, Source};
-use super::choice::one_of;
-use super::files::Guard;
-use super::output::warn;
 
 pub use programs::Size;
 pub use programs::Way;
 pub use programs::in_flags;
 pub use runs::ClaimArguments;
 pub use runs::RunArguments;
+pub use runs::Values;
 pub use runs::observations_in;
 pub use runs::runs_in;
 pub use subcommands::AppArguments;
@@ -45,7 +45,6 @@ pub use subcommands::Programs;
 pub use subcommands::Tool;
 pub use subcommands::Tools;
 pub use subcommands::with_program;
-pub use runs::Values;
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [

@@ -23,11 +23,11 @@ use crate::lab::{Observer, Step};
 use crate::table;
 use crate::units::Seconds;
 
-#[cfg(unix)]
-pub use progress::{Spinner, spinner};
+pub use crate::table::json;
 pub use progress::progress;
 pub use progress::waiting;
-pub use crate::table::json;
+#[cfg(unix)]
+pub use progress::{Spinner, spinner};
 
 /// How to print data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -20,7 +20,7 @@ use crate::answer::Object;
 use crate::decide::{Constraints, Ranking, predict_one, rank};
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
-pub use choices::table;
+use crate::report::ranking_table;
 use question::{Question, WhatIf, WhatIfArguments, translated};
 
 /// Rank every feasible configuration (m, p), predict one, or weigh the choice
@@ -281,7 +281,7 @@ fn text(
             let comparison = what_if.map(|what_if| format!("\n{}\n", what_if.sentence()));
             format!(
                 "{head}\n{}{more}{}",
-                table(configurations, objective),
+                ranking_table(configurations, objective).text(),
                 comparison.unwrap_or_default()
             )
         }

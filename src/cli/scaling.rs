@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::lab::space::doublings;
 use crate::machine::Machine;
 use crate::measure::messages;
-use crate::measure::threads::on_threads;
+use crate::measure::on_threads;
 use crate::measure::wavefront::{BlockPlan, block_time};
 use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::table::{self, csv, records::ScalingRow};

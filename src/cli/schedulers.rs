@@ -8,23 +8,23 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
+use super::files::Guard;
+use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
+use super::output::{Verbosity, data, progress, waiting};
+use super::transaction::{finished, identity, provenance};
+use super::{Answer, report};
 use crate::answer::Table;
 use crate::error::Result;
 use crate::lab::transaction::{Earlier, FinishedShard, Shares};
 use crate::measure::Shard;
 use crate::measure::schedulers::{Excerpts, Plan, SchedulerComparison};
-use crate::table;
 use crate::plot::{self, Format, Kind, Quantity, Window};
 use crate::report::Picture;
-use crate::report::schedulers::{self, Place, findings, places};
+use crate::report::schedulers::{Place, findings, page, places};
 use crate::schedulers::policies;
+use crate::table;
 use crate::table::records::Scheduled;
 use folder::Folder;
-use super::{Answer, report};
-use super::files::Guard;
-use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
-use super::output::{Verbosity, data, progress, waiting};
-use super::transaction::{finished, identity, provenance};
 
 /// The folder of a comparison that is given none.
 pub const FOLDER: &str = "mmgp-schedulers";
@@ -255,7 +255,8 @@ const PICTURES: [&str; 4] = ["time", "slowdown", "idle", "gantt"];
 /// # Errors
 /// [`Error::Write`](crate::error::Error::Write).
 pub fn remove_pictures(folder: &Path) -> Result<()> {
-    let mut files = PICTURES.iter().flat_map(|name| Format::ALL.iter().map(move |it| picture_file(name, *it)));
+    let mut files =
+        PICTURES.iter().flat_map(|name| Format::ALL.iter().map(move |it| picture_file(name, *it)));
     files.try_for_each(|file| table::remove_file(&folder.join(file)))
 }
 

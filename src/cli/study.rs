@@ -5,27 +5,29 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::files::{Files, Guard};
+use super::input::SchedulerArguments;
+use super::input::{AppArguments, MachineArguments, ThreadArguments, machine_file};
+use super::output::{Verbosity, data, json, warn};
+use super::transaction::{TransactionArguments, finished, identity, in_flags, provenance};
+use super::validate::describe;
+use super::{Answer, fit, plot, report};
 use crate::answer::{Style, Table};
 use crate::apps::{Application, Once};
-use crate::cli::Answer;
 use crate::decide::Ranking;
 use crate::error::{Error, Result, Warning};
-use crate::lab::study::{Choice, Choices, Made, Mappings, Results, Study, Subject, SweepChoices, ThreadChoices};
+use crate::lab::study::{
+    Choice, Choices, Made, Mappings, Results, Study, Subject, SweepChoices, ThreadChoices,
+};
 use crate::machine::Machine;
 use crate::measure::{Emulated, Target as _};
 use crate::objective::Objective;
 use crate::plot::{CurvePanel, Curves, Format, Kind, Picture, draw};
 use crate::quantity::Quantity;
+use crate::report::ranking_table;
 use crate::table;
 use crate::units::Seconds;
 use crate::validate::Summary;
-use super::{Answer, fit, plot, predict, report};
-use super::files::{Files, Guard};
-use super::input::{AppArguments, MachineArguments, ThreadArguments, machine_file};
-use super::input::SchedulerArguments;
-use super::output::{Verbosity, data, json, warn};
-use super::transaction::{TransactionArguments, finished, identity, in_flags, provenance};
-use super::validate::describe;
 
 /// The folder of a study that is given none.
 pub const FOLDER: &str = "mmgp-study";
@@ -155,10 +157,11 @@ pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
             target.description(),
             ranking.configurations.len(),
             ranking.choice,
-            predict::table(
+            ranking_table(
                 ranking.configurations.iter().take(SHOWN),
                 &Objective::of(Quantity::Time)
-            ),
+            )
+            .text(),
             describe(&results.comparison),
             near(ranking, &results.summary),
             report::PAGE

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory as _};
 
-use crate::apps::Application;
-use crate::error::{Error, Result, Warning};
-use crate::lab::{Identity, typed};
-use crate::lab::study::Study;
-use crate::lab::transaction::{Earlier, FOLDER_OF_RESULTS, FOLDER_OF_SHARE, FinishedShard, Shares, free_folder};
-use crate::measure::{ApplicationTarget, Shard};
-use crate::report::provenance::{InputFile, MachineName, Provenance};
-use super::{Answer, Cli, schedulers};
 use super::files::Guard;
 use super::input::{self, AppArguments, MachineArguments};
 use super::output::{Verbosity, data};
+use super::{Answer, Cli, schedulers};
+use crate::apps::Application;
+use crate::error::{Error, Result, Warning};
+use crate::lab::study::Study;
+use crate::lab::transaction::{
+    Earlier, FOLDER_OF_RESULTS, FOLDER_OF_SHARE, FinishedShard, Shares, free_folder,
+};
+use crate::lab::{Identity, typed};
+use crate::measure::{ApplicationTarget, Shard};
+use crate::report::provenance::{InputFile, MachineName, Provenance};
 
 /// What a command is told of its folder.
 #[derive(Args)]

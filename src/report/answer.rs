@@ -1,5 +1,6 @@
 //! The answer in words, as HTML that needs no script.
 
+use super::{Evaluation, Study};
 use crate::Mapping;
 use crate::answer::{Style, Table, escaped};
 use crate::decide::Configuration;
@@ -7,7 +8,6 @@ use crate::models::observations::Observation;
 use crate::objective::Objective;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
-use super::{Evaluation, Study};
 
 /// The most configurations that are named where they cannot be told from the best; of more, their number is.
 const MOST_NAMED: usize = 8;
@@ -200,7 +200,7 @@ fn outcome(known: &Evaluation) -> String {
 }
 
 /// The ranking, with what was measured where any ran.
-pub fn table<'a>(
+pub fn ranking_table<'a>(
     configurations: impl Iterator<Item = &'a Configuration> + Clone,
     objective: &Objective,
 ) -> Table<&'a Configuration> {

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::answer::{Table, escaped};
-use crate::report::{Picture, figures};
 use crate::report::provenance::Provenance;
 use crate::report::template::plain;
+use crate::report::{Picture, figures};
 use crate::table::records::Scheduled;
 use crate::units::Seconds;
 
@@ -364,9 +364,9 @@ fn facts(provenance: &Provenance) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::report::Picture;
     use crate::report::provenance::Provenance;
-    use super::*;
 
     /// A run of 100 off-loads of 100 us on each of the workers' SPEs.
     fn row(scheduler: &str, (workers, tasks): (u32, u32), time_s: f64, switches: u64) -> Scheduled {

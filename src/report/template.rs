@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use super::data::WhatIf;
+use super::{Evaluation, Study, answer, figures, search};
 use crate::answer::escaped;
 use crate::error::Result;
-use super::{Evaluation, Study, answer, figures, search};
-use super::data::WhatIf;
 
 const PAGE: &str = include_str!("page/page.html");
 /// The frame of a page without scripts.
@@ -205,7 +205,7 @@ pub(super) fn page(study: &Study, known: &Evaluation) -> Result<String> {
 /// Every configuration, best first, and what the reader should know.
 fn every_configuration(known: &Evaluation) -> String {
     let configurations = known.ranking.configurations.iter().take(MOST_ROWS);
-    let table = answer::table(configurations, &known.ranking.choice.objective);
+    let table = answer::ranking_table(configurations, &known.ranking.choice.objective);
     let warnings = known.warnings.iter().map(|it| format!("<p>{}</p>\n", escaped(it)));
     table.html("every configuration") + &warnings.collect::<String>()
 }

@@ -22,14 +22,13 @@ pub mod wavefront;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mmgp_apps::{Application, Ran};
-use mmgp_base::Result;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table::{self, MicroBenchmarks, csv};
 use mmgp_base::table::records::Profile;
+use mmgp_base::table::{self, MicroBenchmarks, csv};
 use mmgp_base::units::SimTime;
 use mmgp_cell::Progress;
 use mmgp_cell::event::Timebase;

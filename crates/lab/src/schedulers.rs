@@ -11,7 +11,9 @@ use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
 use mmgp_model::guided::{self, Answer, Guide, GuideExplanation};
 use mmgp_runtime as runtime;
-use mmgp_runtime::{BusyMap, Decision, Departure, Dispatch, Edtlp, Pending, Policy, Request, Steps, policy_among};
+use mmgp_runtime::{
+    BusyMap, Decision, Departure, Dispatch, Edtlp, Pending, Policy, Request, Steps, policy_among,
+};
 
 /// The schedulers that there are, the first of which is used where none is named.
 pub fn policies() -> Vec<Box<dyn Policy>> {
@@ -75,7 +77,7 @@ impl Policy for Guided {
     }
 
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-        let asks = Request {
+        let asks = guided::Request {
             function: request.function,
             most_shares: request.most_shares,
             idle: spes.idle().len() as u32,

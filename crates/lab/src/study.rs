@@ -42,29 +42,29 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mmgp_apps::{Application, Division};
 use mmgp_apps::application::Traffic;
-use mmgp_base::{Result, Warning};
-use mmgp_base::table::{self, csv};
+use mmgp_apps::{Application, Division};
 use mmgp_base::table::records::{Prediction, Profile, Split};
+use mmgp_base::table::{self, csv};
 use mmgp_base::units::SimSpan;
+use mmgp_base::{Result, Warning};
 use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Configuration, Constraints, Ranking, Sampling, candidates, rank};
-use mmgp_model::fit::{FileRows, FitResult, Inputs, Options, Settings, fit};
 use mmgp_model::fit::refined::{self, RefinedCounts};
+use mmgp_model::fit::{FileRows, FitResult, Inputs, Options, Settings, fit};
 use mmgp_model::models::Parameters;
 use mmgp_model::models::parameters::Decomposition;
 use mmgp_model::models::refined::Placement;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use choices::{PREDICTIONS, VALIDATION};
 use crate::identity::Identity;
 use crate::measure::{self, ApplicationTarget, Emulated, Layout, Shard, Target as _, Watch};
 use crate::observer::Observer;
 use crate::space::{Point, Space};
 use crate::transaction::{Earlier, FinishedShard, Kept, Transaction};
 use crate::validate::{Comparison, Outcome, Summary, check_same_result, compare};
+use choices::{PREDICTIONS, VALIDATION};
 
 pub use choices::Choice;
 pub use choices::Choices;

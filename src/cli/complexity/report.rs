@@ -1,7 +1,7 @@
 //! The report of `mmgp complexity`: for programs, and for people in tables and sentences.
 
 use crate::answer::{self, Object, Table, Value};
-use crate::cli::output::{self, json as pretty};
+use crate::cli::output::{json as pretty, wrapped};
 use crate::complexity::growth::{GrowthTerm, short};
 use crate::complexity::{
     Bound, BoundPart, Constants, CountedRuns, Counts, Demand, Facts, Growth, GrowthForm,

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::{Arguments, Format, Once, output};
 use crate::answer::{Object, Style, Table};
-use crate::apps::{Application, Ran, run};
 use crate::apps::list_ranking::{self, ListRanking};
 use crate::apps::sgemm::{self, Sgemm};
 use crate::apps::sweep3d::{self, Sweep3d};
 use crate::apps::synthetic::Synthetic;
+use crate::apps::{Application, Ran, run};
 use crate::cell::ppe::HostCompiler;
 use crate::cli::choice::name_of;
 use crate::cli::input::HOST_COMPILERS;
@@ -17,7 +18,6 @@ use crate::machine::Machine;
 use crate::sweep::{Outcome, Problem};
 use crate::table;
 use crate::units::Seconds;
-use super::{Arguments, Format, Once, ProgramReport, output};
 
 #[cfg(unix)]
 use crate::cli::input::HOST;

@@ -7,11 +7,11 @@ use clap::{Args, FromArgMatches as _};
 
 use crate::answer::{Object, Style, Table};
 use crate::apps::Port;
-use crate::apps::phylogeny::{Patterns, Tree, newick, simulate};
 use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
-use crate::apps::raxml::run_alone;
+use crate::apps::phylogeny::{Patterns, Tree, newick, simulate};
 use crate::apps::raxml::engine::{self, Engine};
+use crate::apps::raxml::run_alone;
 use crate::cell::{Blade, KernelTiming};
 use crate::cli::Answer;
 use crate::cli::files::Guard;
@@ -26,7 +26,11 @@ use crate::table::{self, Source};
 pub const LIKELIHOOD: Tool = Tool {
     name: "likelihood",
     add: LikelihoodArguments::augment_args,
-    run: |matches| likelihood(&LikelihoodArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+    run: |matches| {
+        likelihood(
+            &LikelihoodArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit()),
+        )
+    },
 };
 
 /// Log-likelihood of a tree, through RAxML's SPU kernels
@@ -144,7 +148,11 @@ fn sites(patterns: &Patterns, terms: &[f64]) -> Table<(usize, Option<usize>)> {
 pub const SIMULATE_ALIGNMENT: Tool = Tool {
     name: "simulate-alignment",
     add: SimulationArguments::augment_args,
-    run: |matches| simulate_alignment(&SimulationArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit())),
+    run: |matches| {
+        simulate_alignment(
+            &SimulationArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit()),
+        )
+    },
 };
 
 /// Simulate an alignment along a tree, under JC69

@@ -135,7 +135,7 @@ impl FromStr for Values {
     type Err = String;
 
     /// Parses `1,2,4`, `1..64`, `4..64+4`, `1..64*2` and lists of these.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let mut values = Vec::new();
         for part in text.split(',') {
             match part.split_once("..") {
@@ -149,14 +149,19 @@ impl FromStr for Values {
     }
 }
 
-fn number(text: &str) -> Result<u32, String> {
+fn number(text: &str) -> std::result::Result<u32, String> {
     let number = text.trim().parse::<u32>().ok().filter(|&it| it > 0);
     number.ok_or_else(|| {
         format!("{text:?} is no whole number of at least 1 and no range, as in 1,2,4 or 1..64")
     })
 }
 
-fn range(part: &str, first: &str, rest: &str, values: &mut Vec<u32>) -> Result<(), String> {
+fn range(
+    part: &str,
+    first: &str,
+    rest: &str,
+    values: &mut Vec<u32>,
+) -> std::result::Result<(), String> {
     let (last, step, grows) = match (rest.split_once('+'), rest.split_once('*')) {
         (Some((last, step)), _) => (last, number(step)?, false),
         (_, Some((last, factor))) => (last, number(factor)?, true),

@@ -1,6 +1,7 @@
 //! Times for pictures of a user's own runs: what is believed given all of them, and, where predictions
 //! are held against measured times, what is believed of each given the others.
 
+use super::{Arguments, Material, PictureArgument};
 use crate::Mapping;
 use crate::belief::{Posterior, Prior};
 use crate::cli::objective::{NodeSize, ObjectiveArguments, several};
@@ -9,10 +10,12 @@ use crate::error::{Error, Result};
 use crate::models::Parameters;
 use crate::models::observations::{Observation, Observations};
 use crate::objective::Objective;
-use crate::plot::{self, Better, Format, Front, FrontPoint, Kind, Measure, MeasuredTime, Picture, PredictedTime, Series, Standing, Times};
+use crate::plot::{
+    self, Better, Format, Front, FrontPoint, Kind, Measure, MeasuredTime, Picture, PredictedTime,
+    Series, Standing, Times,
+};
 use crate::quantity::{Direction, Quantity};
 use crate::units::Seconds;
-use super::{Arguments, Material, PictureArgument};
 
 /// Parameters and the runs of the program.
 pub struct Timed {

@@ -15,17 +15,8 @@ use crate::decide::{
 use crate::error::Result;
 use crate::objective::{Amount, Objective};
 use crate::quantity::Quantity;
-use crate::report::answer;
 use crate::table::csv;
 use crate::table::records::Prediction;
-
-/// The ranking for people: with the measured times where any ran.
-pub fn table<'a>(
-    configurations: impl Iterator<Item = &'a Configuration> + Clone,
-    objective: &Objective,
-) -> String {
-    answer::table(configurations, objective).text()
-}
 
 /// The ranking as CSV; columns of times that hold nothing are left out.
 pub fn csv(configurations: &[Configuration], objective: &Objective) -> String {

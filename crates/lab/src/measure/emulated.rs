@@ -4,22 +4,22 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mmgp_apps::{Application, Ran};
 use mmgp_apps::run::Run;
+use mmgp_apps::{Application, Ran};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::table::MicroBenchmarks;
 use mmgp_base::table::records::Profile;
 use mmgp_base::units::{SimSpan, SimTime};
-use mmgp_cell::{Blade, KernelTiming, Progress};
-use mmgp_cell::trace::{Category, Event, Sink};
 use mmgp_cell::trace::chrome::{ChromeTrace, Excerpt};
+use mmgp_cell::trace::{Category, Event, Sink};
+use mmgp_cell::{Blade, KernelTiming, Progress};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Policy, Runtime, policy_named};
 
-use crate::measure::{ClockPhases, Emulated};
-use super::{memory, micro};
 use super::{Layout, Measured, Target};
+use super::{memory, micro};
+use crate::measure::ClockPhases;
 
 /// Finds a scheduler by its name, afresh for every run.
 pub type Schedulers = fn(&str) -> Result<Box<dyn Policy>>;
@@ -279,8 +279,8 @@ mod tests {
     use mmgp_base::units::Seconds;
     use mmgp_machine::Machine;
 
-    use crate::measure::Target as _;
     use super::*;
+    use crate::measure::Target as _;
 
     /// What counts its steps.
     fn counting() -> (Rc<Cell<u64>>, Progress) {

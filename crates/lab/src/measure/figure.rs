@@ -4,9 +4,9 @@
 //! from outside: from the pipeline's count of cycles or from virtual time. None reads a constant of
 //! the machine, except the clock that turns cycles into seconds.
 
-mod transfers;
 mod host;
 mod spu;
+mod transfers;
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -3,9 +3,9 @@
 use mmgp_base::error::Result;
 use mmgp_base::table::records::MemoryStream;
 use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Seconds, SimTime};
-use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::ppe::{Assembler, Core, Place, Step, Steps};
+use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
 use mmgp_machine::Machine;
 use mmgp_spu::LocalAddress;
 

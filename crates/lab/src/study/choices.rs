@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use mmgp_apps::list_ranking::ListRanking;
-use mmgp_base::{Mapping, Result};
-use mmgp_base::table::{self};
 use mmgp_base::table::csv::{self, write_fields};
 use mmgp_base::table::records::Maybe;
+use mmgp_base::table::{self};
+use mmgp_base::{Mapping, Result};
 use mmgp_lists::Order;
 use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Configuration, Sampling, rank};
@@ -16,11 +16,11 @@ use mmgp_model::models::parameters::Estimate;
 use mmgp_model::models::threads::{self, Division, SoftwareThreads, ThreadFormula, ThreadTerms};
 use serde::Serialize;
 
+use super::{SUMMARY, Subject, Workbench};
 use crate::measure::ApplicationTarget;
 use crate::measure::list_ranking::{run_thread_plan, thread_plans};
 use crate::space::{Point, Space, doublings};
 use crate::validate::{Outcome, Summary, TimesOf, percent, summarize};
-use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 
 /// The files of every study of choices.
 pub(super) const PREDICTIONS: &str = "predictions.csv";

@@ -5,10 +5,10 @@ mod candidates;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use mmgp_base::{Error, Result};
-use mmgp_base::table::{self, csv};
 use mmgp_base::table::records::{BlockRun, MessageRun};
+use mmgp_base::table::{self, csv};
 use mmgp_base::units::Bytes;
+use mmgp_base::{Error, Result};
 use mmgp_machine::Machine;
 use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Sampling, rank};
@@ -17,14 +17,14 @@ use mmgp_model::models::wavefront::{Flat, GridChoice, Problem, WavefrontTerms};
 use mmgp_sweep::Fields;
 use serde::Serialize;
 
-use candidates::Candidates;
+use super::choices::{PREDICTIONS, TERMS, Terms, VALIDATION};
+use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 use crate::measure::messages;
 use crate::measure::wavefront::{Sweep, SweepPlan, block_run};
 use crate::space::Point;
 use crate::study::choices::Term;
 use crate::validate::{Outcome, Summary};
-use super::{Choice, Choices, SUMMARY, Subject, Workbench};
-use super::choices::{PREDICTIONS, TERMS, Terms, VALIDATION};
+use candidates::Candidates;
 
 /// The file of times of blocks.
 const BLOCKS: &str = "blocks.csv";

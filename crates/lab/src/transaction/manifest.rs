@@ -5,10 +5,10 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mmgp_base::{Error, Result, Warning};
 use mmgp_base::table::{self, Lines, Loss, Source};
-use serde::{Deserialize, Serialize};
+use mmgp_base::{Error, Result, Warning};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 

@@ -8,15 +8,14 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{Entry, Program, Size, Way};
-use crate::apps::{Application, Port};
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
+use crate::apps::{Application, Port};
+use crate::cli::choice::name_of;
 use crate::cli::emulate::{self, ListRankingOnce, Once};
 #[cfg(unix)]
 use crate::cli::emulate::{ProgramReport, host_ranking};
-use crate::cli::choice::name_of;
 use crate::cli::input::{
-    PORTS,    PlacementArguments, PortArguments, SeedArguments,
-    input_file, is_file, source,
+    PORTS, PlacementArguments, PortArguments, SeedArguments, input_file, is_file, source,
 };
 use crate::cli::output::warn;
 use crate::cli::{Answer, study};
@@ -96,11 +95,7 @@ impl Program for ListRankingArguments {
     fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
         let target = arguments.target()?;
         let (ranking, order) = (&self.ranking(NODES_OF_STUDY)?, self.order());
-        study::choices::threads(
-            &ThreadChoices { ranking, order, target: &target },
-            arguments,
-            words,
-        )
+        study::threads(&ThreadChoices { ranking, order, target: &target }, arguments, words)
     }
 
     /// Ranks the list on this computer.
@@ -187,7 +182,9 @@ impl ListRankingArguments {
         match self.port.port {
             None | Some(Port::Tuned) => Ok(ranking),
             Some(Port::Ppe) => Ok(ranking.on_host()),
-            Some(port) => Err(Error::out_of_range("--port", name_of(&PORTS, &port), "tuned or ppe")),
+            Some(port) => {
+                Err(Error::out_of_range("--port", name_of(&PORTS, &port), "tuned or ppe"))
+            }
         }
     }
 

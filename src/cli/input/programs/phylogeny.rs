@@ -4,19 +4,23 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::apps::{Application, Port};
+use super::{Entry, Program, Size};
 use crate::apps::pbpi::{self, Acceptance, Coupling, Pbpi, Sampling};
-use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::phylogeny::alignment::Alignment;
-use crate::apps::raxml::{self, Columns, HostVersion, Raxml, Tasks};
+use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
+use crate::apps::raxml::{self, Columns, HostVersion, Raxml, Tasks};
+use crate::apps::{Application, Port};
 use crate::cli::choice::one_of;
-use crate::cli::emulate::{self, LIKELIHOOD, Once, PbpiOnce, RAXML_FILES, RaxmlOnce, SIMULATE_ALIGNMENT};
-use crate::cli::input::{AlignmentArguments, PlacementArguments, PortArguments, SeedArguments, simulated_at};
+use crate::cli::emulate::{
+    self, LIKELIHOOD, Once, PbpiOnce, RAXML_FILES, RaxmlOnce, SIMULATE_ALIGNMENT,
+};
+use crate::cli::input::{
+    AlignmentArguments, PlacementArguments, PortArguments, SeedArguments, simulated_at,
+};
 use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
-use super::{Entry, Program, Size};
 
 /// The port where nothing is said of it.
 const PBPI_PORT: Port = Port::Tuned;
@@ -299,7 +303,11 @@ impl Program for RaxmlArguments {
 
 /// Who starts the SPEs that share a loop.
 const TEAMS: [(Teams, &str, &str); 2] = [
-    (Teams::ByMaster, "master", "One of them, the master, which does all but the loops (PPoPP 2007)"),
+    (
+        Teams::ByMaster,
+        "master",
+        "One of them, the master, which does all but the loops (PPoPP 2007)",
+    ),
     (
         Teams::ByHost,
         "host",

@@ -203,7 +203,7 @@ impl Program for Sweep3dArguments {
         let machine = arguments.plain_machine()?;
         let grows = self.input.is_none() && self.cells.is_none();
         let subject = SweepChoices::new(&machine, *self.problem()?.fields(), grows)?;
-        study::choices::sweep(&subject, arguments, words)
+        study::sweep(&subject, arguments, words)
     }
 
     fn plainly(&self, emulate: &emulate::Arguments) -> Option<Result<ProgramReport>> {

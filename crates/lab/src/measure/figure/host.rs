@@ -9,18 +9,19 @@ use mmgp_base::units::{Bytes, BytesPerSecond, Seconds, SimSpan};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::mpi::Communicator;
-use mmgp_cell::ppe::{Arithmetic, HostCompiler, Order, Stream, Timed};
+use mmgp_cell::ppe::threads::Stream;
+use mmgp_cell::ppe::{Arithmetic, HostCompiler, Order, Timed};
 use mmgp_cluster::Link;
 use mmgp_machine::Machine;
 use mmgp_machine::figures::Quantity;
 use mmgp_runtime::{Edtlp, Linux, Policy};
 
-use crate::measure::messages::times;
-use super::{Bench, Program, dma};
-use super::super::{ClockPhases, micro, task_profile};
-use super::super::memory::{self};
 use super::super::memory::Indexing::{self, Index, Pointer};
+use super::super::memory::{self};
 use super::super::product::Product;
+use super::super::{ClockPhases, micro, task_profile};
+use super::{Bench, Program, transfers};
+use crate::measure::messages::times;
 
 pub(super) const PROGRAMS: [Program; 19] = [
     Program { name: "cache-chase", measure: cache_chase },

@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, BytesPerSecond, Seconds, SimSpan};
-use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_cell::mfc::{AtomicStatus, Command, Direction, LockLine};
+use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_machine::Machine;
 use mmgp_machine::figures::Quantity;
 use mmgp_spu::{Branches, Kernel, LocalAddress, Shape, Spu};
 
-use super::{Bench, Program};
 use super::super::{ClockPhases, micro};
+use super::{Bench, Program};
 
 pub(super) const PROGRAMS: [Program; 16] = [
     Program { name: "blocking-get", measure: blocking_get },

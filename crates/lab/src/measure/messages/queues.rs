@@ -1,7 +1,7 @@
 //! How long messages keep those from being served that come after them.
 
-use super::{Place, Step, run};
 use super::{PERIOD, ends, shape};
+use super::{Place, Step, run};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_cluster::{Curve, Link, Route, Stage, Station};
