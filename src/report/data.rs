@@ -95,7 +95,7 @@ fn best(ranking: &Ranking) -> Object {
 /// The smallest and the largest m and p that were timed.
 fn limits(known: &Evaluation) -> Option<Object> {
     let (Range { m, p }, _) = known.timed?;
-    Some(Object::new().with("m", [m.0, m.1]).with("p", [p.0, p.1]))
+    Some(Object::new().with("m", m).with("p", p))
 }
 
 /// The parameters in their own layout, tables over m written out as far as the page asks, with the
