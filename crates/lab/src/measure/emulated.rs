@@ -280,7 +280,6 @@ mod tests {
     use mmgp_machine::Machine;
 
     use super::*;
-    use crate::measure::Target as _;
 
     /// What counts its steps.
     fn counting() -> (Rc<Cell<u64>>, Progress) {
