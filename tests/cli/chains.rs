@@ -26,8 +26,7 @@ const CHAINS: [&str; 17] = [
 #[test]
 fn samples_and_consensus_are_written_and_printed() {
     let folder = Folder::new();
-    let text = folder.succeeds(&[&CHAINS[..], &["--format", "json"]].concat());
-    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let run = folder.json(&[&CHAINS[..], &["--format", "json"]].concat());
     let rows: Vec<String> = folder.read("s.csv").lines().map(String::from).collect();
     assert_eq!(rows[0], "generation,log_likelihood,tree");
     assert_eq!(rows.len(), 11);

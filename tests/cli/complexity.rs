@@ -9,8 +9,7 @@ const SMALL: [&str; 8] =
     ["complexity", "--generations", "1", "--n", "100,200,400", "--p", "1,2,4", "--quiet"];
 
 fn json(folder: &Folder, flags: &[&str]) -> Value {
-    let text = folder.succeeds(&[flags, &["--format", "json"]].concat());
-    serde_json::from_str(&text).expect("JSON")
+    folder.json(&[flags, &["--format", "json"]].concat())
 }
 
 fn number(value: &Value, name: &str) -> f64 {

@@ -6,8 +6,7 @@ const RUN: [&str; 5] = ["run", "--app", "list-ranking", "--nodes", "5000"];
 const ON_HOST: [&str; 4] = ["--machine", "host", "--format", "json"];
 
 fn json(flags: &[&[&str]]) -> serde_json::Value {
-    let text = Folder::new().succeeds(&flags.concat());
-    serde_json::from_str(&text).expect("JSON")
+    Folder::new().json(&flags.concat())
 }
 
 #[test]

@@ -19,8 +19,7 @@ fn rows(folder: &Folder, arguments: &[&str]) -> Vec<Profile> {
 /// A run at that p: its report, and its trace in a file.
 fn traced(folder: &Folder, p: &str, file: &str) -> Value {
     let arguments = ["emulate", "--p", p, "--trace", file, "--format", "json", "--quiet"];
-    let report = folder.succeeds(&[&arguments[..], &RUN].concat());
-    serde_json::from_str(&report).expect("JSON")
+    folder.json(&[&arguments[..], &RUN].concat())
 }
 
 /// Period of the timebase that profiles are taken with, 14.318 MHz \[s\].

@@ -107,8 +107,7 @@ fn every_file_that_people_have_is_read_rightly_or_refused_with_what_reads_it() {
         let path = files.join(right.file);
         let path = path.to_str().expect("a path is text");
         fitted(&folder, path, right);
-        let answer = folder.succeeds(&["predict", "--params", "p.toml", "--format", "json"]);
-        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let answer = folder.json(&["predict", "--params", "p.toml", "--format", "json"]);
         let choice = &answer["choice"];
         let found = (choice["m"].as_u64(), choice["p"].as_u64());
         assert_eq!(found, (Some(right.choice.0), Some(right.choice.1)), "{}", right.file);
@@ -127,8 +126,7 @@ fn look_says_of_every_file_what_fit_takes() {
         let folder = Folder::new();
         let path = files.join(right.file);
         let path = path.to_str().expect("a path is text");
-        let look = folder.succeeds(&["look", path, "--format", "json"]);
-        let look: Value = serde_json::from_str(&look).expect("JSON");
+        let look = folder.json(&["look", path, "--format", "json"]);
         let roles: Vec<&str> = look["parts"]
             .as_array()
             .expect("parts")

@@ -18,8 +18,7 @@ fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn log_likelihood(folder: &Folder, model: &str) -> f64 {
-    let text = folder.succeeds(&arguments(&["--model", model, "--format", "json"]));
-    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let report = folder.json(&arguments(&["--model", model, "--format", "json"]));
     assert_eq!(report["model"], model);
     report["log_likelihood"].as_f64().expect("a number")
 }
@@ -74,8 +73,7 @@ fn every_site_has_a_row_and_those_of_gaps_no_pattern() {
     assert_eq!(lines.len(), 4 + 6);
     let cells: Vec<&str> = lines[6].split_whitespace().collect();
     assert_eq!(cells, ["3", "-", "-", "0"]);
-    let text = folder.succeeds(&arguments(&["--per-site", "--format", "json"]));
-    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let report = folder.json(&arguments(&["--per-site", "--format", "json"]));
     assert!(report["per_site"][2]["pattern"].is_null());
     assert_eq!(report["per_site"][5]["site"], 6);
 }

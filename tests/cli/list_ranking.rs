@@ -6,8 +6,7 @@ const EMULATE: [&str; 7] =
     ["emulate", "--app", "list-ranking", "--format", "json", "--nodes", "3000"];
 
 fn run(folder: &Folder, flags: &[&str]) -> serde_json::Value {
-    let text = folder.succeeds(&[&EMULATE[..], flags].concat());
-    serde_json::from_str(&text).expect("JSON")
+    folder.json(&[&EMULATE[..], flags].concat())
 }
 
 #[test]
@@ -87,8 +86,7 @@ fn a_study_chooses_what_runs_nearly_as_fast_as_anything() {
     let study = ["study", "--app", "list-ranking", "--machine", "ps3", "--nodes", nodes];
     let answer = folder.succeeds(&[&study[..], &["--out", "choices"]].concat());
     assert!(answer.contains("Run p = ") && answer.contains("--sublists "), "{answer}");
-    let summary = folder.read("choices/summary.json");
-    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let summary = folder.read_json("choices/summary.json");
     let model = &summary["models"][0];
     assert_eq!((&model["model"], &summary["configurations"]), (&"threads".into(), &105.into()));
     let regret = model["regret_percent"].as_f64().expect("a number");

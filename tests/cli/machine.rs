@@ -16,8 +16,8 @@ fn every_form_tells_the_same_figures_on_any_number_of_threads_and_a_threshold_de
     assert_eq!(csv, missed.stdout);
     let rows = csv.lines().count() - 1;
     assert!(rows >= 8 && csv.starts_with("group,figure,what,relation,published,emulated,unit,"));
-    let json: serde_json::Value =
-        serde_json::from_str(&folder.read("checked/machine.json")).expect("it is JSON");
+    let json =
+        folder.read_json("checked/machine.json");
     assert_eq!(json["machine"], "qs22");
     assert_eq!(json["figures"].as_array().map(Vec::len), Some(rows));
     let markdown = folder.read("checked/machine.md");

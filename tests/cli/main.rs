@@ -49,6 +49,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::Value;
+
 /// A folder of its own for each test, removed when the test is over. Commands run inside it.
 struct Folder(PathBuf);
 
@@ -127,6 +129,16 @@ impl Folder {
         let run = self.mmgp(arguments);
         assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.stderr);
         run.stdout
+    }
+
+    /// Runs a command that must succeed and prints JSON.
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.succeeds(arguments)).expect("it prints JSON and nothing else")
+    }
+
+    /// A file of JSON.
+    fn read_json(&self, file: &str) -> Value {
+        serde_json::from_str(&self.read(file)).expect("the file is JSON")
     }
 
     /// Runs a command that must end as bad usage or input with exactly this message, print no

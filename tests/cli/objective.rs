@@ -27,8 +27,7 @@ fn folder() -> Folder {
 }
 
 fn json(folder: &Folder, arguments: &[&str]) -> Value {
-    let text = folder.succeeds(&[&["predict"], arguments, &["--format", "json"]].concat());
-    serde_json::from_str(&text).expect("JSON")
+    folder.json(&[&["predict"], arguments, &["--format", "json"]].concat())
 }
 
 fn choice(answer: &Value) -> (u64, u64) {
@@ -183,7 +182,7 @@ fn a_search_is_of_the_objective_as_well() {
     }
     let ask = |objective: &[&str]| -> Value {
         let declared = ["ask", "--m", "1,2,4", "--p", "1,2,4", "--out", "tune"];
-        serde_json::from_str(&folder.succeeds(&[&declared, objective].concat())).expect("JSON")
+        folder.json(&[&declared, objective].concat())
     };
     let best = |answer: &Value| answer["best"].to_string();
     let (fastest, cheapest) = (ask(&[]), ask(&["--objective", "cost"]));
@@ -338,7 +337,7 @@ fn what_a_program_prints_is_captured_for_an_objective() {
     let joules = ["--capture", "joules=Energy: ([0-9]+) J", "--objective", "joules"];
     let found = tune(&joules);
     assert_eq!(found.code, Some(0), "{}", found.stderr);
-    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.read_json("out/summary.json");
     let apus = |best: &Value| best[0].as_u64().expect("m") * best[1].as_u64().expect("p");
     // 16*10 + 256 + 16 n + 2560/n is least at n = 16, then at 8.
     assert!(apus(&summary["best"]) >= 8, "{summary}");
@@ -379,7 +378,7 @@ fn a_driver_tells_what_it_measured() {
     let folder = Folder::new();
     let ask = || -> Value {
         let declared = ["ask", "--m", "1,2", "--p", "1,2", "--objective", "max score"];
-        serde_json::from_str(&folder.succeeds(&declared)).expect("JSON")
+        folder.json(&declared)
     };
     assert!(ask()["rate"].is_null());
     for (m, p, score) in [("1", "1", "10"), ("2", "2", "40"), ("1", "2", "20")] {

@@ -135,8 +135,7 @@ fn one_configuration_is_predicted_as_in_the_ranking() {
 #[test]
 fn parameters_are_exported_with_every_term() {
     let folder = Folder::new();
-    let text = folder.succeeds(&["export", "--params", "raxml-qs20", "--to", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let json = folder.json(&["export", "--params", "raxml-qs20", "--to", "json"]);
     assert_eq!(json["decomposition"]["tasks"], 16);
     assert_eq!(json["terms"]["c_apu_s"]["value"], 157.0);
 }
@@ -208,9 +207,7 @@ fn terms_that_are_no_longer_those_of_their_runs_are_refused() {
     assert!(run.stderr.contains("found terms that were changed since"), "{}", run.stderr);
     assert!(run.stderr.contains("take [runs] and [before_runs] away"), "{}", run.stderr);
     // What is explained adds up, and no share is beyond all of it.
-    let explained =
-        folder.succeeds(&["predict", "--params", "params.toml", "--explain", "--format", "json"]);
-    let explained: serde_json::Value = serde_json::from_str(&explained).expect("JSON");
+    let explained = folder.json(&["predict", "--params", "params.toml", "--explain", "--format", "json"]);
     let number = |value: &serde_json::Value, key: &str| value[key].as_f64().expect("a number");
     let parts = explained["breakdown"].as_array().expect("a list");
     let sum: f64 = parts.iter().map(|part| number(part, "time_s")).sum();

@@ -66,9 +66,7 @@ const QUICK: [&str; 5] = ["emulate", "--input", "sim12", "--generations", "3"];
 #[test]
 fn a_run_as_json_has_the_documented_fields() {
     let folder = Folder::new();
-    let text =
-        folder.succeeds(&[&QUICK[..], &["--m", "2", "--p", "4", "--format", "json"]].concat());
-    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let run = folder.json(&[&QUICK[..], &["--m", "2", "--p", "4", "--format", "json"]].concat());
     let mut fields: Vec<&str> =
         run.as_object().expect("an object").keys().map(String::as_str).collect();
     fields.sort_unstable();
@@ -109,8 +107,7 @@ fn a_run_as_json_has_the_documented_fields() {
 fn where_a_program_runs_does_not_change_what_it_computes() {
     let folder = Folder::new();
     let result = |place: &[&str]| {
-        let text = folder.succeeds(&[&QUICK[..], place, &["--format", "json"]].concat());
-        let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let run = folder.json(&[&QUICK[..], place, &["--format", "json"]].concat());
         (run["log_likelihood"].as_f64().expect("a number"), run["accepted"].clone())
     };
     let (sequential, accepted) = result(&[]);
@@ -161,8 +158,8 @@ fn placement_and_scheduler_change_the_time_and_not_the_result() {
     let run = |flags: &[&str]| {
         let common = ["emulate", "--input", "sim12", "--generations", "2", "--format", "json"];
         let arguments: Vec<&str> = common.iter().chain(flags).copied().collect();
-        let report: serde_json::Value =
-            serde_json::from_str(&folder.succeeds(&arguments)).expect("it is JSON");
+        let report =
+            folder.json(&arguments);
         (report["time_s"].as_f64().expect("a time"), report["log_likelihood"].clone())
     };
     let (own, result) = run(&["--m", "1", "--p", "16"]);
@@ -179,8 +176,7 @@ fn the_order_of_dispatch_and_the_collectives_change_the_time_and_not_the_result(
     let folder = Folder::new();
     let run = |flags: &[&str]| {
         let common = ["--m", "8", "--p", "1", "--format", "json"];
-        let text = folder.succeeds(&[&QUICK[..], &common, flags].concat());
-        let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let report = folder.json(&[&QUICK[..], &common, flags].concat());
         let time = report["time_s"].as_f64().expect("a time");
         let told = ["scheduler", "collectives"].map(|name| report[name].to_string());
         (time, told.join(" "), report["log_likelihood"].clone())

@@ -25,8 +25,7 @@ fn a_page_of_parameters_has_the_ranking_that_predict_prints() {
     let page = folder.read("page.html");
     assert!(page.contains("<title>a title</title>") && page.contains("(m, p) = (4, 4)"));
     let data = data(&page);
-    let predicted = folder.succeeds(&["predict", "--params", "pbpi-qs20", "--format", "json"]);
-    let predicted: serde_json::Value = serde_json::from_str(&predicted).expect("JSON");
+    let predicted = folder.json(&["predict", "--params", "pbpi-qs20", "--format", "json"]);
     let rows = predicted["configurations"].as_array().expect("a list");
     assert_eq!(rows.len(), 50);
     assert_eq!(data["choice"], predicted["choice"]["sentence"]);
@@ -64,8 +63,7 @@ fn a_page_of_runs_has_the_ranking_that_predict_prints_with_them() {
     let page = folder.succeeds(&["report", "params.toml", "--runs", "runs.csv"]);
     let data = data(&page);
     let with_runs = ["--params", "params.toml", "--runs", "runs.csv", "--format", "json"];
-    let predicted = folder.succeeds(&[&["predict"][..], &with_runs].concat());
-    let predicted: serde_json::Value = serde_json::from_str(&predicted).expect("JSON");
+    let predicted = folder.json(&[&["predict"][..], &with_runs].concat());
     let rows = predicted["configurations"].as_array().expect("a list");
     assert_eq!(data["choice"], predicted["choice"]["sentence"]);
     let columns = &data["configurations"];

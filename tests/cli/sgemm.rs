@@ -7,8 +7,7 @@ const EMULATE: [&str; 5] = ["emulate", "--app", "sgemm", "--format", "json"];
 #[test]
 fn a_product_tells_how_fast_it_was_and_how_right_it_is() {
     let flags = ["--size", "128", "--m", "1", "--p", "2"];
-    let text = Folder::new().succeeds(&[&EMULATE[..], &flags].concat());
-    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let run = Folder::new().json(&[&EMULATE[..], &flags].concat());
     assert_eq!((&run["app"], &run["order"]), (&"sgemm".into(), &128.into()));
     let number = |name: &str| run[name].as_f64().expect("a number");
     let gflops = number("gflops");

@@ -15,7 +15,7 @@ fn loop_of_12(first: &str) -> String {
 
 fn json(folder: &Folder, arguments: &[&str]) -> Value {
     let arguments = [&["spu-timing", "a.s", "--format", "json"], arguments].concat();
-    serde_json::from_str(&folder.succeeds(&arguments)).expect("it is JSON")
+    folder.json(&arguments)
 }
 
 #[test]

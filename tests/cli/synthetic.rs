@@ -6,8 +6,7 @@ const EMULATE: [&str; 7] =
     ["emulate", "--app", "synthetic", "--offloads", "200", "--format", "json"];
 
 fn run(folder: &Folder, flags: &[&str]) -> serde_json::Value {
-    let text = folder.succeeds(&[&EMULATE[..], flags].concat());
-    serde_json::from_str(&text).expect("JSON")
+    folder.json(&[&EMULATE[..], flags].concat())
 }
 
 fn number(run: &serde_json::Value, name: &str) -> f64 {

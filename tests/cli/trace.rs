@@ -17,7 +17,7 @@ fn traced() -> (Vec<Value>, Value) {
     );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(folder.files(), ["t.json"]);
-    let trace: Value = serde_json::from_str(&folder.read("t.json")).expect("JSON");
+    let trace = folder.read_json("t.json");
     let Value::Array(events) = trace["traceEvents"].clone() else { panic!("no list of events") };
     assert_eq!(run.stderr, format!("{} events written to t.json\n", events.len()));
     // The report is that of a run without a trace.
@@ -171,8 +171,8 @@ fn spans_add_up_to_the_report() {
 fn an_outline_has_the_off_loads_of_the_whole_trace_and_little_else() {
     let (whole, _) = traced();
     let folder = Folder::new();
-    let trace: Value =
-        serde_json::from_str(&folder.succeeds(&[&QUICK[..], &["--trace", "-"]].concat())).unwrap();
+    let trace =
+        folder.json(&[&QUICK[..], &["--trace", "-"]].concat());
     let Value::Array(events) = &trace["traceEvents"] else { panic!("no list of events") };
     assert!(4 * events.len() < whole.len(), "{} of {}", events.len(), whole.len());
     for category in ["run", "switch", "ppe", "offload", "call", "mpi"] {

@@ -226,8 +226,7 @@ fn an_input_is_known_by_what_was_read_of_it() {
     assert!(child.wait().expect("it ends").success());
     folder.succeeds(&with(&study, &["first.phy", "--out", "t"]));
     let hash = |of: &str| {
-        let text = folder.read(&format!("{of}/study.json"));
-        let provenance: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let provenance = folder.read_json(&format!("{of}/study.json"));
         provenance["inputs"][0]["sha256"].to_string()
     };
     assert_eq!(hash("s").len(), 66);

@@ -36,11 +36,11 @@ fn a_search_answers_in_the_users_words_and_leaves_its_files() {
     let found = run(&folder, &search, script);
     assert!(found.stdout.starts_with("2 ranks of 2 threads: "), "{}", found.stdout);
     assert!(found.stdout.ends_with("Everything is in out.\n"), "{}", found.stdout);
-    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let summary = folder.read_json("out/summary.json");
     assert_eq!(summary["best"], serde_json::json!([2, 2]));
     assert!(found.stdout.starts_with(summary["sentence"].as_str().expect("a sentence")));
     for file in ["hyperfine.json", "t4.json", "tune.json"] {
-        let _: Value = serde_json::from_str(&folder.read(&format!("out/{file}"))).expect("JSON");
+        let _ = folder.read_json(&format!("out/{file}"));
     }
     assert!(folder.read("out/runs.csv").lines().any(|line| line == "2,2,1,10"));
 }
@@ -325,7 +325,7 @@ fn a_program_that_is_not_there_shows_before_anything_runs() {
 /// What `mmgp ask` prints.
 fn ask(folder: &Folder, count: &str) -> Value {
     let arguments = ["ask", "--m", "1..4", "--p", "1", "--out", "out", "--count", count];
-    serde_json::from_str(&folder.succeeds(&arguments)).expect("JSON")
+    folder.json(&arguments)
 }
 
 fn tell(folder: &Folder, id: &str, m: &str, found: [&str; 2]) -> Run {
