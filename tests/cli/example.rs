@@ -10,7 +10,7 @@ use testing::skipped;
 
 use crate::Folder;
 #[cfg(target_os = "linux")]
-use crate::processes::{Signal, send};
+use crate::signals::{Signal, send};
 
 /// A folder with the hybrid program compiled, unless there is no C compiler.
 fn compiled() -> Option<Folder> {

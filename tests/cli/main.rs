@@ -2,37 +2,27 @@
 
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
-mod chains;
+mod phylogeny;
 mod complexity;
 mod decisions;
 #[cfg(unix)]
 mod example;
-mod generated;
-mod hazards;
 #[cfg(unix)]
 mod host;
 mod import_profile;
 mod intake;
-mod likelihood;
-mod list_ranking;
-mod machine;
 mod objective;
 mod overwriting;
 mod parameters;
-#[cfg(target_os = "linux")]
-mod processes;
 mod programs;
-mod raxml;
 mod report;
-mod runs;
 mod schedulers;
-mod sgemm;
 #[cfg(target_os = "linux")]
 mod signals;
-mod spu_timing;
+mod machine;
 mod study;
 mod sweep3d;
-mod synthetic;
+mod workloads;
 mod tables;
 mod terminal;
 mod trace;

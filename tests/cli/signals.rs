@@ -1,11 +1,17 @@
 //! How a command ends that is told to.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::processes::Signal::{SIGHUP, SIGINT, SIGTERM};
-use crate::processes::{fifo, send};
+use nix::sys::signal::kill;
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
+
 use crate::{Folder, study};
+use crate::signals::Signal::{SIGHUP, SIGINT, SIGTERM};
+
+pub use nix::sys::signal::Signal;
 
 /// Asks again and again for up to ten seconds whether something has come to pass.
 pub fn wait_for<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
@@ -148,4 +154,15 @@ fn an_interrupted_run_leaves_no_part_of_a_trace() {
     send(SIGINT, child.id());
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     assert_eq!(folder.files(), Vec::<String>::new());
+}
+
+/// Sends a signal to a process that is there.
+pub fn send(signal: Signal, process: u32) {
+    let process = Pid::from_raw(process.try_into().expect("a process has a small number"));
+    kill(process, signal).expect("the process is there");
+}
+
+/// Makes a pipe that has a name in a folder.
+pub fn fifo(path: &Path) {
+    mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).expect("the folder can be written");
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{Folder, Run};
+use super::Folder;
 
 const QUICK: [&str; 9] =
     ["emulate", "--input", "sim12", "--generations", "2", "--m", "5", "--p", "3"];
@@ -225,4 +226,59 @@ fn a_reader_that_has_seen_enough_of_a_trace_is_no_failure() {
     let Run { code, stdout: first, stderr } = folder.left_after_a_line(&arguments);
     assert!(first.starts_with("{\"displayTimeUnit\""), "{first}");
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+/// Runs a program under every scheduler in all its variants.
+fn has_none(program: &[&str]) {
+    has_none_in(&Folder::new(), program);
+}
+
+fn has_none_in(folder: &Folder, program: &[&str]) {
+    for policy in mmgp::schedulers::policies() {
+        let variants = policy.variants().into_iter().map(|it| it.replace('N', "2"));
+        let variants = variants.map(|it| format!("{}:{it}", policy.name()));
+        for scheduler in variants.chain([policy.name().to_string()]) {
+            let flags = ["emulate", "--quiet", "--check-hazards", "--scheduler", &scheduler];
+            folder.succeeds(&[&flags, program].concat());
+        }
+    }
+}
+
+#[test]
+fn of_pbpi() {
+    has_none(&["--app=pbpi", "--m=2", "--p=3", "--input=sim12", "--generations=3"]);
+}
+
+#[test]
+fn of_raxml() {
+    let folder = Folder::new();
+    folder.succeeds(&["simulate-alignment", "--taxa=6", "--sites=100", "--out=small.phy"]);
+    let searches = ["--bootstraps=1", "--inferences=0", "--model=cat"];
+    let program = ["--app=raxml", "--m=2", "--p=3", "--input=small.phy"];
+    has_none_in(&folder, &[&program, &searches[..]].concat());
+}
+
+#[test]
+fn of_list_ranking() {
+    let program = ["--app=list-ranking", "--p=4", "--nodes=2000"];
+    has_none(&program);
+    // A thread on each DMA list, whose elements are written in pairs.
+    has_none(&[&program[..], &["--sublists=8", "--buffers=8"]].concat());
+}
+
+#[test]
+fn of_sweep3d() {
+    let problem = ["--app=sweep3d", "--cells=6", "--mk=3", "--epsi=-1"];
+    has_none(&problem);
+    has_none(&[&problem[..], &["--programming=accelerator"]].concat());
+}
+
+#[test]
+fn of_sgemm() {
+    has_none(&["--app=sgemm", "--p=4", "--size=128"]);
+}
+
+#[test]
+fn of_off_loads_of_given_times() {
+    has_none(&["--app=synthetic", "--m=4", "--p=2", "--offloads=50", "--shared=0.8"]);
 }

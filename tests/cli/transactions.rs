@@ -218,7 +218,7 @@ fn a_second_study_leaves_the_first_one_alone() {
 #[test]
 fn an_input_is_known_by_what_was_read_of_it() {
     let folder = Folder::with("first.phy", include_str!("../../data/sim12.phy"));
-    crate::processes::fifo(&folder.path("input.phy"));
+    crate::signals::fifo(&folder.path("input.phy"));
     let study = ["study", "--machine", "ps3", "--generations", "1", "--quiet", "--input"];
     let child = folder.command(&with(&study, &["input.phy", "--out", "s"]));
     let mut child = { child }.stderr(Stdio::null()).spawn().expect("it starts");

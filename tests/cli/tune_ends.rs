@@ -4,8 +4,8 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use crate::Folder;
-use crate::processes::Signal::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
-use crate::processes::send;
+use crate::signals::Signal::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
+use crate::signals::send;
 use crate::signals::{code, wait_for};
 use crate::tune::{log, run, words};
 
