@@ -5,7 +5,6 @@ use std::fs::File;
 use serde_json::Value;
 
 use crate::Folder;
-use super::*;
 
 /// What is right of a file: the choice and its time, by itself or with what a refusal says.
 struct Right {

@@ -1,7 +1,6 @@
 //! PBPI and RAxML: chains and their samples, searches and their trees, likelihoods.
 
 use crate::{Folder, shipped};
-use super::Folder;
 
 /// Two chains on two rows of processes, sampled ten times.
 const CHAINS: [&str; 17] = [

@@ -9,7 +9,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
 use crate::{Folder, study};
-use crate::signals::Signal::{SIGHUP, SIGINT, SIGTERM};
+use nix::sys::signal::Signal::{SIGHUP, SIGINT, SIGTERM};
 
 pub use nix::sys::signal::Signal;
 

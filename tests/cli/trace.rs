@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{Folder, Run};
-use super::Folder;
 
 const QUICK: [&str; 9] =
     ["emulate", "--input", "sim12", "--generations", "2", "--m", "5", "--p", "3"];

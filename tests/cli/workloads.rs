@@ -1,6 +1,6 @@
 //! `mmgp emulate synthetic`, `list-ranking` and `sgemm`.
 
-use super::Folder;
+use crate::Folder;
 
 const SYNTHETIC: [&str; 7] =
     ["emulate", "--app", "synthetic", "--offloads", "200", "--format", "json"];
