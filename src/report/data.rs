@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::provenance::Provenance;
 use super::{Evaluation, Study};
 use crate::answer::{Object, Value};
-use super::provenance::Provenance;
 use crate::belief::Basis;
 use crate::decide::{Configuration, Measurement, MeasurementKind, Ranking};
 use crate::models::Parameters;
@@ -198,7 +198,10 @@ fn splits(study: &Study, known: &Evaluation) -> Object {
         ("idle_s", |it| it.idle_s),
     ];
     let found = |row: &Configuration| find(&study.splits, |it| (it.m, it.p), row);
-    parts.map(|(name, part)| (name, column(known, |row| found(row).map(part)))).into_iter().collect()
+    parts
+        .map(|(name, part)| (name, column(known, |row| found(row).map(part))))
+        .into_iter()
+        .collect()
 }
 
 /// The record of a configuration in `records`, which come by m, then p.

@@ -231,14 +231,14 @@ fn every_form_tells_the_same_figures_on_any_number_of_threads_and_a_threshold_de
     let kept = [&CHECK_MACHINE[..], &["1000", "--out", "checked", "--threads", "1"]].concat();
     let table = folder.succeeds(&kept);
     // The loop that cellmark measured with its harness is missed by 8 % and by no more.
-    let missed = folder.mmgp(&[&CHECK_MACHINE[..], &["5", "--format", "csv", "--threads", "3"]].concat());
+    let missed =
+        folder.mmgp(&[&CHECK_MACHINE[..], &["5", "--format", "csv", "--threads", "3"]].concat());
     assert_eq!(missed.code, Some(1));
     let csv = folder.read("checked/machine.csv");
     assert_eq!(csv, missed.stdout);
     let rows = csv.lines().count() - 1;
     assert!(rows >= 8 && csv.starts_with("group,figure,what,relation,published,emulated,unit,"));
-    let json =
-        folder.read_json("checked/machine.json");
+    let json = folder.read_json("checked/machine.json");
     assert_eq!(json["machine"], "qs22");
     assert_eq!(json["figures"].as_array().map(Vec::len), Some(rows));
     let markdown = folder.read("checked/machine.md");

@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
-mod phylogeny;
 mod complexity;
 mod decisions;
 #[cfg(unix)]
@@ -11,18 +10,18 @@ mod example;
 mod host;
 mod import_profile;
 mod intake;
+mod machine;
 mod objective;
 mod overwriting;
 mod parameters;
+mod phylogeny;
 mod programs;
 mod report;
 mod schedulers;
 #[cfg(target_os = "linux")]
 mod signals;
-mod machine;
 mod study;
 mod sweep3d;
-mod workloads;
 mod tables;
 mod terminal;
 mod trace;
@@ -32,6 +31,7 @@ mod tune;
 #[cfg(target_os = "linux")]
 mod tune_ends;
 mod usage;
+mod workloads;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

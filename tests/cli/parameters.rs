@@ -207,7 +207,8 @@ fn terms_that_are_no_longer_those_of_their_runs_are_refused() {
     assert!(run.stderr.contains("found terms that were changed since"), "{}", run.stderr);
     assert!(run.stderr.contains("take [runs] and [before_runs] away"), "{}", run.stderr);
     // What is explained adds up, and no share is beyond all of it.
-    let explained = folder.json(&["predict", "--params", "params.toml", "--explain", "--format", "json"]);
+    let explained =
+        folder.json(&["predict", "--params", "params.toml", "--explain", "--format", "json"]);
     let number = |value: &serde_json::Value, key: &str| value[key].as_f64().expect("a number");
     let parts = explained["breakdown"].as_array().expect("a list");
     let sum: f64 = parts.iter().map(|part| number(part, "time_s")).sum();

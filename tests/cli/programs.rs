@@ -158,8 +158,7 @@ fn placement_and_scheduler_change_the_time_and_not_the_result() {
     let run = |flags: &[&str]| {
         let common = ["emulate", "--input", "sim12", "--generations", "2", "--format", "json"];
         let arguments: Vec<&str> = common.iter().chain(flags).copied().collect();
-        let report =
-            folder.json(&arguments);
+        let report = folder.json(&arguments);
         (report["time_s"].as_f64().expect("a time"), report["log_likelihood"].clone())
     };
     let (own, result) = run(&["--m", "1", "--p", "16"]);

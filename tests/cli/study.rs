@@ -77,8 +77,7 @@ pub fn files_below(folder: &Folder) -> Vec<String> {
 }
 
 fn check_summary(folder: &Folder) {
-    let summary =
-        folder.read_json("summary.json");
+    let summary = folder.read_json("summary.json");
     assert_eq!(summary["configurations"], 50);
     let model = summary["models"][0].as_object().expect("a model");
     let mut fields: Vec<&str> = model.keys().map(String::as_str).collect();

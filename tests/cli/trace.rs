@@ -171,8 +171,7 @@ fn spans_add_up_to_the_report() {
 fn an_outline_has_the_off_loads_of_the_whole_trace_and_little_else() {
     let (whole, _) = traced();
     let folder = Folder::new();
-    let trace =
-        folder.json(&[&QUICK[..], &["--trace", "-"]].concat());
+    let trace = folder.json(&[&QUICK[..], &["--trace", "-"]].concat());
     let Value::Array(events) = &trace["traceEvents"] else { panic!("no list of events") };
     assert!(4 * events.len() < whole.len(), "{} of {}", events.len(), whole.len());
     for category in ["run", "switch", "ppe", "offload", "call", "mpi"] {

@@ -97,7 +97,8 @@ fn a_run_tells_its_four_steps_and_that_every_prefix_is_right() {
 #[test]
 fn the_host_alone_ranks_the_same_list() {
     let folder = Folder::new();
-    let [spes, host] = [&["--p", "8"][..], &["--port", "ppe"]].map(|flags| list_ranking(&folder, flags));
+    let [spes, host] =
+        [&["--p", "8"][..], &["--port", "ppe"]].map(|flags| list_ranking(&folder, flags));
     assert_eq!(spes["checksum"], host["checksum"]);
     assert_eq!(host["offloads"], 0);
 }
