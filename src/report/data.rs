@@ -178,8 +178,8 @@ fn columns(study: &Study, known: &Evaluation) -> Object {
         .with("probability_best", column(known, |it| it.probability_best))
         .with("speedup", column(known, |it| it.speedup))
         .with("efficiency", column(known, |it| it.efficiency))
-        .with("expected_regret_s", column(known, |it| it.expected_regret))
-        .with("regret_95_s", column(known, |it| it.regret_95))
+        .with("expected_regret_s", column(known, |it| it.expected_regret.0))
+        .with("regret_95_s", column(known, |it| it.regret_95.0))
         .with("indistinguishable", column(known, |it| u32::from(it.indistinguishable)))
         .with("refined_s", refined(study, known))
         .with("measured_s", has_measured.then(|| column(known, measured)))
@@ -189,19 +189,15 @@ fn columns(study: &Study, known: &Evaluation) -> Object {
 
 /// Where the time of each configuration went, as far as it ran.
 fn splits(study: &Study, known: &Evaluation) -> Object {
-    let parts: [(&str, fn(&Split) -> f64); 6] = [
-        ("host_s", |it| it.host_s),
-        ("start_s", |it| it.start_s),
-        ("apu_shared_s", |it| it.apu_shared_s),
-        ("apu_serial_s", |it| it.apu_serial_s),
-        ("wait_s", |it| it.wait_s),
-        ("idle_s", |it| it.idle_s),
-    ];
     let found = |row: &Configuration| find(&study.splits, |it| (it.m, it.p), row);
-    parts
-        .map(|(name, part)| (name, column(known, |row| found(row).map(part))))
-        .into_iter()
-        .collect()
+    let part = |of: fn(&Split) -> f64| column(known, |row| found(row).map(of));
+    Object::new()
+        .with("host_s", part(|it| it.host_s))
+        .with("start_s", part(|it| it.start_s))
+        .with("apu_shared_s", part(|it| it.apu_shared_s))
+        .with("apu_serial_s", part(|it| it.apu_serial_s))
+        .with("wait_s", part(|it| it.wait_s))
+        .with("idle_s", part(|it| it.idle_s))
 }
 
 /// The record of a configuration in `records`, which come by m, then p.
@@ -226,12 +222,12 @@ fn next(known: &Evaluation) -> Object {
         };
         Object::new()
             .with("what", what)
-            .with("gain_s", it.gain)
-            .with("error_of_best_s", it.error_of_best)
+            .with("gain_s", it.gain.0)
+            .with("error_of_best_s", it.error_of_best.0)
     };
     let measurements = known.next.measurements.iter().take(MOST_MEASUREMENTS).map(measurement);
     Object::new()
-        .with("expected_regret_s", known.best().expected_regret)
+        .with("expected_regret_s", known.best().expected_regret.0)
         .with("noise", known.next.noise)
         .with("measurements", measurements.collect::<Vec<_>>())
 }

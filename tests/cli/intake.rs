@@ -1,10 +1,10 @@
 //! Tables as people have them: `../shared/data/intake`, whose README says what is right of each.
 
 use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use serde_json::Value;
-
-use crate::Folder;
+use crate::{Folder, Run};
 
 /// What is right of a file: the choice and its time, by itself or with what a refusal says.
 struct Right {
