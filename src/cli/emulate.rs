@@ -23,17 +23,11 @@ use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
-pub use report::ListRankingOnce;
-pub use report::ProgramReport;
-use report::RunReport;
-pub use report::SgemmOnce;
-pub use report::Sweep3dOnce;
-pub use report::SyntheticOnce;
 #[cfg(unix)]
 pub use report::host_ranking;
-pub use report::plain_sweep;
-pub use tools::LIKELIHOOD;
-pub use tools::SIMULATE_ALIGNMENT;
+use report::RunReport;
+pub use report::{ListRankingOnce, ProgramReport, plain_sweep};
+pub use tools::{LIKELIHOOD, SIMULATE_ALIGNMENT};
 
 /// Run a program once on the emulated machine, or on this computer
 #[derive(Args)]

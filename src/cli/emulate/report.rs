@@ -224,18 +224,15 @@ pub fn host_ranking(
     )
 }
 
-/// Sweep3D as it runs once.
-pub struct Sweep3dOnce(pub Sweep3d);
-
-impl Once for Sweep3dOnce {
+impl Once for Sweep3d {
     fn application(&self) -> &dyn Application {
-        &self.0
+        self
     }
 
     fn report(&self, ran: &Ran) -> ProgramReport {
         let found: &sweep3d::Findings = ran.findings().expect("invariant: a sweep has findings");
         let solution = Solution {
-            problem: self.0.problem(),
+            problem: self.problem(),
             processes: found.processes.map(|it| it as usize),
             errors: &found.errors,
             fix_ups: &found.fix_ups,
@@ -245,7 +242,7 @@ impl Once for Sweep3dOnce {
         let seconds = |spans: &[Seconds]| -> Vec<f64> { spans.iter().map(|it| it.0).collect() };
         let times = seconds(&found.iterations);
         let values = Object::new()
-            .with("programming", self.0.programming().name())
+            .with("programming", self.programming().name())
             .followed_by(solution.values())
             .with("iteration_s", times.clone())
             .with("sweep_s", seconds(&found.sweeps))
@@ -332,12 +329,9 @@ impl Solution<'_> {
     }
 }
 
-/// The synthetic workload as it runs once.
-pub struct SyntheticOnce(pub Synthetic);
-
-impl Once for SyntheticOnce {
+impl Once for Synthetic {
     fn application(&self) -> &dyn Application {
-        &self.0
+        self
     }
 
     /// The time of all m p APUs together in which none of them computed, for each off-load.
@@ -347,12 +341,9 @@ impl Once for SyntheticOnce {
     }
 }
 
-/// A product of matrices as it runs once.
-pub struct SgemmOnce(pub Sgemm);
-
-impl Once for SgemmOnce {
+impl Once for Sgemm {
     fn application(&self) -> &dyn Application {
-        &self.0
+        self
     }
 
     /// How fast it was (a multiplication and an addition for each term, in the time of the run), and how right
@@ -362,9 +353,9 @@ impl Once for SgemmOnce {
             ran.findings().expect("invariant: a product was computed");
         ProgramReport::of(
             Object::new()
-                .with("order", self.0.order())
-                .with("gflops", 1e-9 * self.0.flops() / ran.run.time.0)
-                .with("largest_error", self.0.largest_error(product)),
+                .with("order", self.order())
+                .with("gflops", 1e-9 * self.flops() / ran.run.time.0)
+                .with("largest_error", self.largest_error(product)),
         )
     }
 }

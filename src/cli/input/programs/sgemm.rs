@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Entry, Program, Size};
 use crate::apps::Application;
 use crate::apps::sgemm::{NAME, Sgemm};
-use crate::cli::emulate::{self, Once, SgemmOnce};
+use crate::cli::emulate::{self, Once};
 use crate::cli::input::{PlacementArguments, SeedArguments};
 use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
@@ -51,7 +51,7 @@ impl Program for SgemmArguments {
     }
 
     fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
-        Ok(Box::new(SgemmOnce(self.of_order(self.size)?)))
+        Ok(Box::new(self.of_order(self.size)?))
     }
 
     fn at_size(&self, sizes: &Sizes) -> Result<Box<dyn Application>> {

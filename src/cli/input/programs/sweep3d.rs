@@ -11,7 +11,7 @@ use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
 use crate::cli::choice::one_of;
-use crate::cli::emulate::{self, Once, ProgramReport, Sweep3dOnce, plain_sweep};
+use crate::cli::emulate::{self, Once, ProgramReport, plain_sweep};
 use crate::cli::input::{SeedArguments, input_file, is_file, source};
 use crate::cli::output::progress;
 use crate::cli::{Answer, study};
@@ -173,7 +173,7 @@ impl Program for Sweep3dArguments {
     }
 
     fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
-        Ok(Box::new(Sweep3dOnce(self.sweep()?)))
+        Ok(Box::new(self.sweep()?))
     }
 
     /// The program with n cells along each axis.

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{Entry, Program, Size};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
-use crate::cli::emulate::{self, Once, SyntheticOnce};
+use crate::cli::emulate::{self, Once};
 use crate::cli::input::{SeedArguments, source};
 use crate::cli::output::warn;
 use crate::complexity::Sizes;
@@ -72,7 +72,7 @@ impl Program for SyntheticArguments {
     }
 
     fn once(&self, _: &emulate::Arguments) -> Result<Box<dyn Once>> {
-        Ok(Box::new(SyntheticOnce(self.of_length(self.offloads)?)))
+        Ok(Box::new(self.of_length(self.offloads)?))
     }
 
     /// The workload with n off-loads in each stream.
