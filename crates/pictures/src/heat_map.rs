@@ -8,7 +8,7 @@ mod marks;
 
 use super::axis::{Axis, three_digits};
 use super::chart::{bounds, picture, sketch};
-use super::color_map::{self, STEPS, color_bar, shade};
+use super::style::{self, STEPS, color_bar, shade};
 use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
@@ -251,7 +251,7 @@ impl<'a> Map<'a> {
             entries.push(entry(Mark::Dot(INK), words));
         }
         if self.tiles.iter().any(|tile| tile.count > 1) {
-            let shade = color_map::color(STEPS / 2);
+            let shade = style::color(STEPS / 2);
             let words = format!("of several in a cell, the {word}");
             entries.push(entry(Mark::Area(shade), &words));
         }
@@ -314,7 +314,7 @@ impl<'a> Map<'a> {
 
     /// What is better is light.
     fn step(&self, time: f64) -> usize {
-        let step = color_map::step(self.shades.fraction(time * self.factor()));
+        let step = style::step(self.shades.fraction(time * self.factor()));
         shade(step, self.content.measure.better)
     }
 
@@ -331,7 +331,7 @@ impl<'a> Map<'a> {
         for tile in tiles {
             let Bounds { left, top, right, bottom } = tile.bounds;
             let bounds = Bounds::new(left + gap, top + gap, right - gap, bottom - gap);
-            scene.rectangle(bounds, color_map::color(self.step(tile.time)));
+            scene.rectangle(bounds, style::color(self.step(tile.time)));
         }
     }
 
@@ -354,7 +354,7 @@ impl<'a> Map<'a> {
 
     fn write_numbers(&self, scene: &mut Scene) {
         for (tile, words) in self.tiles.iter().zip(self.numbers().unwrap_or_default()) {
-            let color = color_map::ink_on(color_map::color(self.step(tile.time)));
+            let color = style::ink_on(style::color(self.step(tile.time)));
             let font = Font { color, ..LABEL }.at(Anchor::Middle);
             scene.text(&words, tile.bounds.middle(), font);
         }

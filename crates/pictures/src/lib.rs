@@ -34,7 +34,6 @@ mod axis;
 pub mod benchmarks;
 mod breakdown;
 mod chart;
-mod color_map;
 mod columns;
 mod comparison;
 mod curves;
