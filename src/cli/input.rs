@@ -32,19 +32,9 @@ use crate::runtime::{Dispatch, Policy};
 use crate::schedulers::{policies, policy_named};
 use crate::table::{STANDARD_INPUT, Source};
 
-pub use programs::Size;
-pub use programs::Way;
-pub use programs::in_flags;
-pub use runs::ClaimArguments;
-pub use runs::RunArguments;
-pub use runs::Values;
-pub use runs::observations_in;
-pub use runs::runs_in;
-pub use subcommands::AppArguments;
-pub use subcommands::Programs;
-pub use subcommands::Tool;
-pub use subcommands::Tools;
-pub use subcommands::with_program;
+pub use programs::{Size, Way, in_flags};
+pub use runs::{ClaimArguments, RunArguments, Values, observations_in, runs_in};
+pub use subcommands::{AppArguments, Programs, Tool, Tools, with_program};
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [

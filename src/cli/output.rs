@@ -24,8 +24,7 @@ use crate::table;
 use crate::units::Seconds;
 
 pub use crate::table::json;
-pub use progress::progress;
-pub use progress::waiting;
+pub use progress::{progress, waiting};
 #[cfg(unix)]
 pub use progress::{Spinner, spinner};
 

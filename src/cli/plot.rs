@@ -20,8 +20,7 @@ use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
 use crate::validate::check_same_parameters;
 use curves::CurveArguments;
-pub use timed::Timed;
-pub use timed::two;
+pub use timed::{Timed, two};
 
 /// Draw what was found: modelled against measured times, and more
 #[derive(Args)]

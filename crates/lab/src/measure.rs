@@ -38,9 +38,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::observer::{Observer, progress};
 
-pub use emulated::Emulated;
-pub use emulated::Schedulers;
-pub use emulated::Watch;
+pub use emulated::{Emulated, Schedulers, Watch};
 pub use mmgp_base::target::Target;
 
 /// Repetitions of each micro-benchmark where nothing is said of them.

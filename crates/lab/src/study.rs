@@ -66,9 +66,7 @@ use crate::transaction::{Earlier, FinishedShard, Kept, Transaction};
 use crate::validate::{Comparison, Outcome, Summary, check_same_result, compare};
 use choices::{PREDICTIONS, VALIDATION};
 
-pub use choices::Choice;
-pub use choices::Choices;
-pub use choices::ThreadChoices;
+pub use choices::{Choice, Choices, ThreadChoices};
 pub use sweep3d::SweepChoices;
 
 /// What is studied: a program over a space of choices.

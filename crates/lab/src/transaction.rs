@@ -17,9 +17,7 @@ use mmgp_base::{Error, Result, Warning};
 use crate::identity::Identity;
 use crate::measure::Shard;
 use crate::observer::Observer;
-pub use manifest::Kept;
-pub use manifest::KeptLines;
-pub use manifest::{FILE as MANIFEST, Manifest, doubt, objection};
+pub use manifest::{FILE as MANIFEST, Kept, KeptLines, Manifest, doubt, objection};
 pub use shares::{FOLDER_OF_SHARE, FinishedShard, Shares};
 
 /// What errors call the folder that results go to.
