@@ -16,10 +16,9 @@ mod complexity;
 mod drivers;
 mod emulate;
 mod example;
-mod export;
+mod exchange;
 mod files;
 mod fit;
-mod import_profile;
 mod input;
 mod look;
 mod man;
@@ -93,7 +92,7 @@ enum Command {
     Tell(drivers::TellArguments),
     Bench(bench::BenchArguments),
     Profile(Programs<bench::ProfileArguments>),
-    ImportProfile(import_profile::Arguments),
+    ImportProfile(exchange::ImportArguments),
     Look(look::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
@@ -106,7 +105,7 @@ enum Command {
     Scaling(scaling::Arguments),
     Plot(plot::Arguments),
     Report(report::Arguments),
-    Export(export::Arguments),
+    Export(exchange::ExportArguments),
     CheckMachine(check_machine::Arguments),
     SpuTiming(spu_timing::Arguments),
     Example(example::Arguments),
@@ -231,7 +230,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Tell(arguments) => drivers::tell(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Profile(arguments) => bench::profile(&arguments.0),
-        Command::ImportProfile(arguments) => import_profile::run(arguments),
+        Command::ImportProfile(arguments) => exchange::import_profile(arguments),
         Command::Look(arguments) => look::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
@@ -243,7 +242,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Scaling(arguments) => scaling::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-        Command::Export(arguments) => export::run(arguments),
+        Command::Export(arguments) => exchange::export(arguments),
         Command::CheckMachine(arguments) => check_machine::run(arguments),
         Command::SpuTiming(arguments) => spu_timing::run(arguments),
         Command::Example(arguments) => example::run(arguments),
