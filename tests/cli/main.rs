@@ -12,7 +12,6 @@ mod import_profile;
 mod intake;
 mod machine;
 mod objective;
-mod overwriting;
 mod parameters;
 mod phylogeny;
 mod programs;
@@ -21,7 +20,6 @@ mod schedulers;
 #[cfg(target_os = "linux")]
 mod signals;
 mod study;
-mod sweep3d;
 mod tables;
 mod terminal;
 mod trace;
