@@ -30,7 +30,7 @@ pub struct Arguments {
     machine: String,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: CheckFormat,
     /// Folder for the files; without it, none is written
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -65,7 +65,7 @@ Exit code 1 where an independent figure is missed by more than the threshold; fi
 unconfirmed or disputed do not count.";
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+enum CheckFormat {
     /// For people
     Table,
     /// Comma-separated values with a header
@@ -95,16 +95,16 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         write_messages(folder, &machine.name, &paths)?;
     }
     let text = match arguments.format {
-        Format::Table if paths.is_empty() => text(&outcome),
-        Format::Table => format!(
+        CheckFormat::Table if paths.is_empty() => text(&outcome),
+        CheckFormat::Table => format!(
             "{}\nMessages among SPEs on the emulated machine:\n{}",
             text(&outcome),
             messages_table(&paths).text()
         ),
-        Format::Csv => csv::write(&outcome.figures),
-        Format::Json => json(&Checked { check: &outcome, messages: &paths }),
-        Format::Markdown if paths.is_empty() => markdown(&outcome),
-        Format::Markdown => {
+        CheckFormat::Csv => csv::write(&outcome.figures),
+        CheckFormat::Json => json(&CheckWithMessages { check: &outcome, messages: &paths }),
+        CheckFormat::Markdown if paths.is_empty() => markdown(&outcome),
+        CheckFormat::Markdown => {
             format!("{}\n{}", markdown(&outcome), messages_table(&paths).markdown())
         }
     };
@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 /// The figures, and of a machine with a network what messages take.
 #[derive(Serialize)]
-struct Checked<'a> {
+struct CheckWithMessages<'a> {
     #[serde(flatten)]
     check: &'a MachineCheck,
     #[serde(skip_serializing_if = "<[MessageTime]>::is_empty")]

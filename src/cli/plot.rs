@@ -20,7 +20,7 @@ use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
 use crate::validate::check_same_parameters;
 use curves::CurveArguments;
-pub use timed::{Timed, two};
+pub use timed::{TimedRuns, two};
 
 /// Draw what was found: modelled against measured times, and more
 #[derive(Args)]
@@ -238,7 +238,7 @@ struct Material {
     predictions: Vec<Prediction>,
     parameters: Option<Parameters>,
     /// The plot of timed runs, not of a validation.
-    timed: Option<Timed>,
+    timed: Option<TimedRuns>,
     splits: Vec<Split>,
     trace: Trace,
     tables: MicroBenchmarks,
@@ -257,7 +257,7 @@ impl Material {
             let observations =
                 reader.observations(&files.runs.measuring(best.0.objective.as_deref()))?;
             let parameters = reader.parameters(files)?.expect("invariant: there are some");
-            material.timed = Timed::new(parameters, observations, best)?;
+            material.timed = TimedRuns::new(parameters, observations, best)?;
         }
         for picture in pictures {
             let is_enough = picture.is_of_times() && material.timed.is_some();

@@ -9,7 +9,7 @@ use super::files::{Files, Guard, Reader, without_parameters};
 use super::input::RunArguments;
 use super::objective::{NodeSize, ObjectiveArguments};
 use super::output::{data, warn};
-use super::plot::{Timed, two};
+use super::plot::{TimedRuns, two};
 use super::{Answer, input, study};
 use crate::decide::feasible;
 use crate::error::{Error, Result, Warning};
@@ -179,7 +179,7 @@ fn timed(study: &Study, arguments: &Arguments) -> Result<Vec<Picture>> {
     }
     let (parameters, runs) = (study.parameters.clone(), study.observations.clone());
     let best = (&arguments.best, &arguments.node_size);
-    let Some(timed) = Timed::new(parameters, runs, best)? else { return Ok(Vec::new()) };
+    let Some(timed) = TimedRuns::new(parameters, runs, best)? else { return Ok(Vec::new()) };
     let times = timed.times()?;
     let picture = |caption: &str, kind: Kind<'_>| -> Result<Picture> {
         let svg = plot::draw(&plot::Picture { title: objective.name(), kind }, Format::Svg)?;

@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let threads = arguments.threads.count();
     let network = messages::network(&machine, &messages::SIZES, threads)?;
     bar.inc(1);
-    let blocks = on_threads(&sizes, threads, &|size: &Size| {
+    let blocks = on_threads(&sizes, threads, &|size: &RankGrid| {
         let time = block_time(&machine, &scaling.block(size));
         bar.inc(1);
         time
@@ -135,7 +135,7 @@ struct Rows<'a> {
 
 /// How many ranks share which grid.
 #[derive(Debug, Clone, Copy)]
-struct Size {
+struct RankGrid {
     grid: [u32; 2],
     /// Cells of a rank, the largest where they differ.
     of_rank: [u32; 3],
@@ -168,7 +168,7 @@ impl<'a> Scaling<'a> {
     }
 
     /// The numbers of ranks, and how each shares the grid.
-    fn runs(&self) -> Result<Vec<Size>> {
+    fn runs(&self) -> Result<Vec<RankGrid>> {
         let mut ranks = self.arguments.ranks.clone();
         if ranks.is_empty() {
             let node = self.shape.spes_per_node();
@@ -181,7 +181,7 @@ impl<'a> Scaling<'a> {
         ranks.iter().map(|&ranks| self.size(ranks)).collect()
     }
 
-    fn size(&self, ranks: u32) -> Result<Size> {
+    fn size(&self, ranks: u32) -> Result<RankGrid> {
         let all = self.shape.spes();
         let refuse =
             |expected: String| Err(Error::out_of_range("--ranks", ranks.to_string(), expected));
@@ -205,7 +205,7 @@ impl<'a> Scaling<'a> {
                 [it.div_ceil(grid[0]), jt.div_ceil(grid[1]), kt]
             }
         };
-        Ok(Size { grid, of_rank })
+        Ok(RankGrid { grid, of_rank })
     }
 
     /// Tiles as near to a square of ranks as they come; of a part of a node its first rows.
@@ -223,7 +223,7 @@ impl<'a> Scaling<'a> {
     }
 
     /// The block whose time is measured.
-    fn block(&self, size: &Size) -> BlockPlan {
+    fn block(&self, size: &RankGrid) -> BlockPlan {
         let [it, jt, kt] = size.of_rank;
         let [px, py] = size.grid;
         BlockPlan {
@@ -234,7 +234,7 @@ impl<'a> Scaling<'a> {
         }
     }
 
-    fn row(&self, size: &Size, block: Seconds, network: &Network) -> Result<ScalingRow> {
+    fn row(&self, size: &RankGrid, block: Seconds, network: &Network) -> Result<ScalingRow> {
         let ([px, py], [it, jt, kt]) = (size.grid, size.of_rank);
         let grid = Grid::new(px, py)?;
         let wavefront = self.block(size).wavefront(grid, kt, block)?;

@@ -17,7 +17,7 @@ use crate::apps::{Application, Once};
 use crate::decide::Ranking;
 use crate::error::{Error, Result, Warning};
 use crate::lab::study::{
-    Choice, Choices, Made, Mappings, Results, Study, Subject, SweepChoices, ThreadChoices,
+    Choice, Choices, StudyEnd, Mappings, Results, Study, Subject, SweepChoices, ThreadChoices,
 };
 use crate::machine::Machine;
 use crate::measure::{Emulated, Target as _};
@@ -121,8 +121,8 @@ pub fn conduct<S: Subject>(
 ) -> Result<Answer> {
     let folder = study.folder.clone();
     match study.run(subject, &verbosity).map_err(in_flags)? {
-        Made::Share(share) => finished(&share, &folder, verbosity),
-        Made::Whole(results) => {
+        StudyEnd::Share(share) => finished(&share, &folder, verbosity),
+        StudyEnd::Whole(results) => {
             let warnings = results.warnings.iter().cloned().map(fit::flags::warning);
             let warnings: Vec<Warning> = warnings.collect();
             let answer = show(&results, &warnings)?;

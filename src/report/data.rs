@@ -56,7 +56,7 @@ impl<'a> Data<'a> {
 
 /// What the page of another objective is told, whose script is what-if alone.
 #[derive(Serialize)]
-pub(super) struct WhatIf {
+pub(super) struct WhatIfData {
     parameters: ParameterSet,
     configurations: Object,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub(super) struct WhatIf {
     objective: Object,
 }
 
-impl WhatIf {
+impl WhatIfData {
     pub fn new(study: &Study, known: &Evaluation) -> Self {
         Self {
             parameters: ParameterSet::from(&study.parameters),

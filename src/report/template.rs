@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::data::WhatIf;
+use super::data::WhatIfData;
 use super::{Evaluation, Study, answer, figures, search};
 use crate::answer::escaped;
 use crate::error::Result;
@@ -197,7 +197,7 @@ pub(super) fn page(study: &Study, known: &Evaluation) -> Result<String> {
         _ => format!("<section id=\"{id}\">\n<h2>{name}</h2>\n{html}</section>\n"),
     };
     let body: String = SECTIONS.iter().zip(&all).map(section).collect();
-    let data = serde_json::to_string(&WhatIf::new(study, known));
+    let data = serde_json::to_string(&WhatIfData::new(study, known));
     let data = data.expect("invariant: the page's data has string keys only");
     Ok(with_what_if(&study.title, &sections, &body, &data))
 }

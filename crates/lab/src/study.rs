@@ -12,7 +12,7 @@
 //! use mmgp_apps::phylogeny::{Patterns, simulate};
 //! use mmgp_lab::Identity;
 //! use mmgp_lab::measure::Emulated;
-//! use mmgp_lab::study::{Made, Mappings, Study};
+//! use mmgp_lab::study::{Mappings, Study, StudyEnd};
 //! use mmgp_machine::Machine;
 //!
 //! let tree = simulate::tree(6, 0.1, 1)?;
@@ -22,7 +22,7 @@
 //!
 //! let folder = std::env::temp_dir().join(format!("mmgp-example-{}", std::process::id()));
 //! let study = Study::new(&folder, Identity::new(&[("generations", "3".to_string())]));
-//! let Made::Whole(results) = study.run(&Mappings::new(&pbpi, &ps3), &())? else { unreachable!() };
+//! let StudyEnd::Whole(results) = study.run(&Mappings::new(&pbpi, &ps3), &())? else { unreachable!() };
 //! let equation_11 = &results.summary.models[0];
 //! println!("It chooses {}, {} was the fastest", equation_11.predicted_best, equation_11.measured_best);
 //! assert_eq!(results.summary.configurations, 14);
@@ -62,7 +62,7 @@ use crate::identity::Identity;
 use crate::measure::{self, ApplicationTarget, Emulated, Layout, Shard, Target as _, Watch};
 use crate::observer::Observer;
 use crate::space::{Point, Space};
-use crate::transaction::{Earlier, FinishedShard, Kept, Transaction};
+use crate::transaction::{Earlier, FinishedShard, KeptResults, Transaction};
 use crate::validate::{Comparison, Outcome, Summary, check_same_result, compare};
 use choices::{PREDICTIONS, VALIDATION};
 
@@ -142,7 +142,7 @@ pub struct Study {
 /// What measurements and runs of a study have at hand.
 pub struct Workbench<'a> {
     folder: PathBuf,
-    kept: &'a Kept,
+    kept: &'a KeptResults,
     /// Threads of this computer.
     pub threads: usize,
     /// Seed of all random numbers.
@@ -153,7 +153,7 @@ pub struct Workbench<'a> {
 }
 
 /// What a study came to.
-pub enum Made<S: Subject> {
+pub enum StudyEnd<S: Subject> {
     /// A share of the study.
     Share(FinishedShard),
     /// The whole study.
@@ -185,7 +185,7 @@ impl Study {
     ///
     /// # Errors
     /// As [`Transaction::begin`] and the subject.
-    pub fn run<S: Subject>(self, subject: &S, observer: &dyn Observer) -> Result<Made<S>> {
+    pub fn run<S: Subject>(self, subject: &S, observer: &dyn Observer) -> Result<StudyEnd<S>> {
         let Self { folder, identity, shard, earlier, threads, seed } = self;
         let transaction = Transaction::begin(&folder, identity, shard, earlier, observer)?;
         let (folder, kept, warnings) =
@@ -196,7 +196,7 @@ impl Study {
         let how = (threads.min(subject.at_once()), observer);
         let run = |point: &Point| subject.run(&predictions, point);
         let Some(outcomes) = kept.share(shard, (S::RUNS, &points), how, &run)? else {
-            return transaction.finish_shard().map(Made::Share);
+            return transaction.finish_shard().map(StudyEnd::Share);
         };
         let (comparison, summary) = subject.compare(&predictions, &outcomes, &bench)?;
         bench.write(SUMMARY, table::json(&summary))?;
@@ -205,7 +205,7 @@ impl Study {
         let parameters = subject.parameters(&predictions);
         let results =
             Results { transaction, parameters, predictions, comparison, summary, warnings };
-        Ok(Made::Whole(results))
+        Ok(StudyEnd::Whole(results))
     }
 }
 

@@ -17,7 +17,7 @@ use mmgp_base::{Error, Result, Warning};
 use crate::identity::Identity;
 use crate::measure::Shard;
 use crate::observer::Observer;
-pub use manifest::{FILE as MANIFEST, Kept, KeptLines, Manifest, doubt, objection};
+pub use manifest::{FILE as MANIFEST, KeptResults, KeptLines, Manifest, doubt, objection};
 pub use shares::{FOLDER_OF_SHARE, FinishedShard, Shares};
 
 /// What errors call the folder that results go to.
@@ -43,7 +43,7 @@ pub enum Earlier {
 pub struct Transaction {
     folder: PathBuf,
     identity: Identity,
-    kept: Kept,
+    kept: KeptResults,
     shard: Shard,
     _lock: FolderLock,
 }
@@ -84,7 +84,7 @@ impl Transaction {
                 table::remove_file(&unfinished.join(file))?;
             }
         }
-        let kept = Kept::open(&unfinished.join(KEPT))?;
+        let kept = KeptResults::open(&unfinished.join(KEPT))?;
         Ok(Self { folder: folder.into(), identity, kept, shard, _lock: lock })
     }
 
@@ -99,7 +99,7 @@ impl Transaction {
     }
 
     /// The results so far.
-    pub fn kept(&self) -> &Kept {
+    pub fn kept(&self) -> &KeptResults {
         &self.kept
     }
 

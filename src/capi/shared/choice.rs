@@ -32,7 +32,7 @@ pub struct Choice {
 }
 
 /// What a choice is among: a range, which ends where the APUs and the threads do.
-struct Question {
+struct Scope {
     range: Range,
     apus: u32,
     /// All there is of it, or what is in question.
@@ -61,16 +61,16 @@ impl Model {
             let is_limited = limits.max_m != 0 || limits.max_p != 0;
             let found = self.misfit.range().and_then(|known| {
                 let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
-                self.least(copy, &Question { range: Range { m, p }, apus, all: is_limited })
+                self.least(copy, &Scope { range: Range { m, p }, apus, all: is_limited })
             });
             let found =
-                found.or_else(|| self.least(copy, &Question { range: all, apus, all: true }));
+                found.or_else(|| self.least(copy, &Scope { range: all, apus, all: true }));
             found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
         })
     }
 
     /// The choice of what is asked about.
-    fn least(&self, copy: &Bits, question: &Question) -> Option<Choice> {
+    fn least(&self, copy: &Bits, question: &Scope) -> Option<Choice> {
         let untold = Correction::untold(self.untold, true);
         let (mut first, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
         self.look(copy, question, |m, row, part| {
@@ -112,8 +112,8 @@ impl Model {
     }
 
     /// Shows everything that is asked about, by m, then p.
-    fn look(&self, copy: &Bits, question: &Question, mut show: impl FnMut(u32, &Row, Part<'_>)) {
-        let Question { range, apus, all } = *question;
+    fn look(&self, copy: &Bits, question: &Scope, mut show: impl FnMut(u32, &Row, Part<'_>)) {
+        let Scope { range, apus, all } = *question;
         for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
             let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
             // Within what is known there is nothing but the table: equation 11 is for what is below

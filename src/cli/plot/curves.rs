@@ -30,7 +30,7 @@ pub struct CurveArguments {
 }
 
 /// A row: panel, curve, count and values.
-struct Row {
+struct CurveRow {
     panel: String,
     curve: String,
     count: u32,
@@ -53,7 +53,7 @@ impl CurveArguments {
             return Err(needed("--y"));
         }
         let rows = self.rows(&Source::read(table)?, x)?;
-        let distinct = |of: fn(&Row) -> &String| {
+        let distinct = |of: fn(&CurveRow) -> &String| {
             let mut names: Vec<&String> = Vec::new();
             rows.iter().map(of).for_each(|name| {
                 if !names.contains(&name) {
@@ -88,7 +88,7 @@ impl CurveArguments {
     }
 
     /// The rows of the table.
-    fn rows(&self, source: &Source, x: &str) -> Result<Vec<Row>> {
+    fn rows(&self, source: &Source, x: &str) -> Result<Vec<CurveRow>> {
         let named = [self.by.as_deref(), self.panel.as_deref()];
         let columns: Vec<&str> = std::iter::once(x)
             .chain(self.y.iter().map(String::as_str))
@@ -107,7 +107,7 @@ impl CurveArguments {
                 column.map_or_else(String::new, |column| row.text(column).to_string())
             };
             let values = (1..first_name).map(|column| row.number(column));
-            rows.push(Row {
+            rows.push(CurveRow {
                 count: row.count(0, 1)?,
                 values: values.collect::<Result<_>>()?,
                 curve: word(curve),

@@ -18,7 +18,7 @@ use crate::quantity::{Direction, Quantity};
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.
-pub struct Timed {
+pub struct TimedRuns {
     parameters: Parameters,
     posterior: Posterior,
 }
@@ -26,7 +26,7 @@ pub struct Timed {
 /// The most configurations of which each is left out to see what the others say of it: each is a fit.
 const MOST_LEFT_OUT: usize = 60;
 
-impl Timed {
+impl TimedRuns {
     /// The runs that parameters were fitted with, and further ones; `None` where there are
     /// no runs.
     pub fn new(

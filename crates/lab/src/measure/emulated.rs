@@ -216,9 +216,9 @@ impl Watch {
         let chrome = ChromeTrace::new(Vec::new(), on.machine().layout);
         let excerpt = match self.begin {
             Begin::AfterOffloads(before) => {
-                Part::AfterOffloads(Excerpt::new(chrome, before, self.length))
+                Activity::AfterOffloads(Excerpt::new(chrome, before, self.length))
             }
-            Begin::At(from) => Part::Between(chrome, [from, from + self.length]),
+            Begin::At(from) => Activity::Between(chrome, [from, from + self.length]),
         };
         let excerpt = Rc::new(RefCell::new(excerpt));
         let sink = Rc::clone(&excerpt) as Rc<RefCell<dyn Sink>>;
@@ -234,13 +234,13 @@ impl Watch {
 }
 
 /// What passes on a part of what happens.
-enum Part {
+enum Activity {
     AfterOffloads(Excerpt<ChromeTrace<Vec<u8>>>),
     /// Spans are cut at both instants. As of an excerpt, there are no DMA commands and no arrows.
     Between(ChromeTrace<Vec<u8>>, [SimTime; 2]),
 }
 
-impl Part {
+impl Activity {
     /// The trace that it goes to.
     fn chrome(&mut self) -> &mut ChromeTrace<Vec<u8>> {
         match self {
@@ -250,7 +250,7 @@ impl Part {
     }
 }
 
-impl Sink for Part {
+impl Sink for Activity {
     fn record(&mut self, event: &Event) {
         let (chrome, [from, until]) = match self {
             Self::AfterOffloads(excerpt) => return excerpt.record(event),

@@ -72,7 +72,7 @@ impl<'a> Subject for SweepChoices<'a> {
         let times = messages::times(machine, &candidates.sizes(), bench.threads)?;
         bench.write(MESSAGES, csv::write(&times))?;
         let messages = messages::runs(&times);
-        let timed = Timed { blocks, messages, files: [BLOCKS, MESSAGES] };
+        let timed = BlockTimes { blocks, messages, files: [BLOCKS, MESSAGES] };
         let terms = timed.terms_of_all(candidates)?;
         bench.write(TERMS, table::json(&Terms { terms: ScopedTerm::all(&terms) }))?;
         let sampling = Sampling::new(Sampling::USUAL_DRAWS, bench.seed);
@@ -145,7 +145,7 @@ impl Scope {
 }
 
 /// What was timed, and the files that say so.
-pub struct Timed<'a> {
+pub struct BlockTimes<'a> {
     pub blocks: Vec<BlockRun>,
     pub messages: Vec<MessageRun>,
     pub files: [&'a str; 2],
@@ -154,7 +154,7 @@ pub struct Timed<'a> {
 /// How many sizes next to those of a choice's messages, on each side of them, a line is drawn by as well.
 const BESIDE: usize = 1;
 
-impl Timed<'_> {
+impl BlockTimes<'_> {
     /// The terms for all choices.
     ///
     /// # Errors

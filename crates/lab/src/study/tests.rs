@@ -130,7 +130,7 @@ fn a_profile_has_the_rows_that_the_target_measures() {
 fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
     let (target, folder) = (target(), folder("study"));
     let study = Study { threads: 2, ..Study::new(&folder, Identity::new::<&str>(&[])) };
-    let Made::Whole(results) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
+    let StudyEnd::Whole(results) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
         panic!("there are no shares")
     };
     assert_eq!(results.predictions.parameters.apus, APUS);
@@ -155,7 +155,7 @@ fn a_share_of_a_study_runs_its_share_and_is_told_what_is_left() {
     let (target, folder) = (target(), folder("share"));
     let identity = Identity::new(&[("of", "shares".to_string())]);
     let study = Study { shard: "1/3".parse().unwrap(), ..Study::new(&folder, identity) };
-    let Made::Share(share) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
+    let StudyEnd::Share(share) = study.run(&Mappings::on(&STUB, &target), &()).unwrap() else {
         panic!("it is a share")
     };
     assert_eq!((share.shard().to_string(), target.asked().len()), ("1/3".into(), 3));

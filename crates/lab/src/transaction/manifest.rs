@@ -180,12 +180,12 @@ struct Line {
 pub type KeptLines = BTreeMap<String, String>;
 
 /// The results that a folder keeps so far.
-pub struct Kept {
+pub struct KeptResults {
     known: KeptLines,
     lines: Mutex<Lines>,
 }
 
-impl Kept {
+impl KeptResults {
     /// Goes on with the results in a file, or begins it.
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl Kept {
     /// have the rest.
     ///
     /// # Errors
-    /// As [`Kept::all`].
+    /// As [`KeptResults::all`].
     pub fn share<I: Sync + Debug, T: Serialize + DeserializeOwned + Send>(
         &self,
         shard: Shard,
@@ -300,7 +300,7 @@ mod tests {
         let runs = AtomicU32::new(0);
         let items: Vec<u32> = (1..=9).collect();
         let all = |shard: &str| {
-            let kept = Kept::open(&path).unwrap();
+            let kept = KeptResults::open(&path).unwrap();
             let job = |item: &u32| {
                 runs.fetch_add(1, Ordering::Relaxed);
                 Ok(1.0 / f64::from(*item))
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(all("1/1"), Some(expected));
         assert_eq!(runs.load(Ordering::Relaxed), 2 + 8);
         table::write(&path, "{}\n").unwrap();
-        let error = Kept::open(&path).err().unwrap().to_string();
+        let error = KeptResults::open(&path).err().unwrap().to_string();
         assert!(error.contains("kept.jsonl:1:2: found missing field `of`"), "{error}");
         table::remove_folder(&folder).unwrap();
     }
