@@ -8,15 +8,34 @@ use crate::belief::{Posterior, untold_deviation};
 use crate::decide::feasible;
 use crate::models::observations::{Evidence, Observation, Observations};
 
+/// A model that C has, which gives it back at its end.
+struct LoadedModel(*mut Model);
+
+impl std::ops::Deref for LoadedModel {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        // SAFETY: it is loaded, and given back by `drop` alone.
+        unsafe { &*self.0 }
+    }
+}
+
+impl Drop for LoadedModel {
+    fn drop(&mut self) {
+        // SAFETY: it is loaded, and nobody uses it any more.
+        unsafe { mmgp_free(self.0) };
+    }
+}
+
 /// A model from a text, as C gets it.
-fn loaded(text: &str, options: Option<&Options>) -> *mut Model {
+fn loaded(text: &str, options: Option<&Options>) -> LoadedModel {
     let options = options.map_or(null(), std::ptr::from_ref);
     let mut model = null_mut();
     // SAFETY: the text has its length, and the pointers point to what they should.
     let status =
         unsafe { mmgp_load_text(text.as_ptr().cast(), text.len(), options, &raw mut model) };
     assert_eq!(status, OK, "{}", last_message());
-    model
+    LoadedModel(model)
 }
 
 fn last_message() -> String {
@@ -38,8 +57,8 @@ fn every_time_and_interval_is_that_of_the_library() {
         let mut prediction = Prediction { time_s: 0.0, low_s: 0.0, high_s: 0.0 };
         // SAFETY: the model is loaded.
         unsafe {
-            assert_eq!(mmgp_time(model, m, p, &raw mut time), OK);
-            assert_eq!(mmgp_predict(model, m, p, &raw mut prediction), OK);
+            assert_eq!(mmgp_time(model.0, m, p, &raw mut time), OK);
+            assert_eq!(mmgp_predict(model.0, m, p, &raw mut prediction), OK);
         }
         approx::assert_relative_eq!(time, parameters.time(mapping).0, max_relative = 1e-14);
         assert_eq!(prediction.time_s, time);
@@ -50,8 +69,6 @@ fn every_time_and_interval_is_that_of_the_library() {
         approx::assert_relative_eq!(prediction.low_s, time / width, max_relative = 1e-9);
         approx::assert_relative_eq!(prediction.high_s, time * width, max_relative = 1e-9);
     }
-    // SAFETY: the model is loaded, and nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
@@ -69,11 +86,9 @@ fn the_best_is_the_first_of_all_within_the_limits() {
             let limits = Limits { apus, max_m, max_p };
             let mut choice = Choice { m: 0, p: 0, time_s: 0.0 };
             // SAFETY: the model is loaded, and the limits and the choice live here.
-            unsafe { assert_eq!(mmgp_best(model, &raw const limits, &raw mut choice), OK) };
+            unsafe { assert_eq!(mmgp_best(model.0, &raw const limits, &raw mut choice), OK) };
             assert_eq!(Some((choice.m, choice.p)), expected, "{name} {limits:?}");
         }
-        // SAFETY: the model is loaded, and nobody uses it any more.
-        unsafe { mmgp_free(model) };
     }
 }
 
@@ -98,12 +113,9 @@ fn of_what_cannot_be_told_apart_the_best_has_the_fewest_cores() {
         let tied = feasible(64).filter(|it| printed(time(it)) == printed(least));
         let expected = tied.min_by_key(|it| (it.apus(), it.m())).map(|it| (it.m(), it.p()));
         let model = loaded(&text, None);
-        // SAFETY: the model is loaded.
-        let found = unsafe { &*model }.best(Limits::default());
+        let found = model.best(Limits::default());
         assert_eq!(Some((found.m, found.p)), expected, "{text}");
         assert_eq!(found.time_s, time(&Mapping::of(found.m, found.p)));
-        // SAFETY: nobody uses it any more.
-        unsafe { mmgp_free(model) };
     }
 }
 
@@ -125,14 +137,12 @@ fn with_runs() -> Parameters {
 fn where_runs_are_known_times_and_intervals_are_of_the_posterior() {
     let parameters = with_runs();
     let model = loaded(&parameters.to_toml(), None);
-    // SAFETY: the model is loaded.
-    let model_ref = unsafe { &*model };
     let mappings: Vec<Mapping> = feasible(16).collect();
     let posterior = Posterior::of(&parameters).unwrap();
     let marginals = posterior.marginals(&mappings);
     for (index, &mapping) in mappings.iter().enumerate() {
         let (m, p) = (mapping.m(), mapping.p());
-        let found = model_ref.predict(m, p).unwrap();
+        let found = model.predict(m, p).unwrap();
         let (time, deviation) = if m <= 4 && p <= 4 {
             (marginals.time(index).0, marginals.deviation(index))
         } else {
@@ -141,43 +151,36 @@ fn where_runs_are_known_times_and_intervals_are_of_the_posterior() {
         approx::assert_relative_eq!(found.time_s, time, max_relative = 1e-9);
         // Runs with p = 4 took 1.5 times as long.
         assert_eq!(found.time_s > 1.3 * parameters.time(mapping).0, m <= 4 && p == 4);
-        assert_eq!(model_ref.time(m, p), Ok(found.time_s));
+        assert_eq!(model.time(m, p), Ok(found.time_s));
         let width = (1.959_963_984_540_054 * deviation).exp();
         approx::assert_relative_eq!(found.low_s, time / width, max_relative = 1e-9);
         approx::assert_relative_eq!(found.high_s, time * width, max_relative = 1e-9);
     }
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
 fn however_little_is_known_an_interval_has_ends() {
     let options = Options { unknown_error: 1e30, ..LEARNING };
     let model = loaded(&published("pbpi-qs20").unwrap().to_toml(), Some(&options));
-    // SAFETY: the model is loaded.
-    let found = unsafe { &*model }.predict(4, 4).unwrap();
+    let found = model.predict(4, 4).unwrap();
     assert!(0.0 < found.low_s && found.low_s < found.time_s, "{found:?}");
     assert!(found.time_s < found.high_s && found.high_s.is_finite(), "{found:?}");
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
 fn the_best_lies_within_the_runs_unless_the_limits_say_how_far_to_go() {
     let parameters = with_runs();
     let model = loaded(&parameters.to_toml(), None);
-    // SAFETY: the model is loaded.
-    let model_ref = unsafe { &*model };
-    let time = |mapping: &Mapping| model_ref.time(mapping.m(), mapping.p()).unwrap();
+    let time = |mapping: &Mapping| model.time(mapping.m(), mapping.p()).unwrap();
     let check = |limits: (u32, u32, u32), (max_m, max_p): (u32, u32)| {
         let (apus, limit_m, limit_p) = limits;
         let expected = feasible(if apus == 0 { 16 } else { apus })
             .filter(|it| it.m() <= max_m && it.p() <= max_p)
             .min_by(|one, other| time(one).total_cmp(&time(other)))
             .map(|it| (it.m(), it.p()));
-        let found = model_ref.best(Limits { apus, max_m: limit_m, max_p: limit_p });
+        let found = model.best(Limits { apus, max_m: limit_m, max_p: limit_p });
         assert_eq!(Some((found.m, found.p)), expected, "{limits:?}");
-        assert_eq!(found.time_s, model_ref.time(found.m, found.p).unwrap());
+        assert_eq!(found.time_s, model.time(found.m, found.p).unwrap());
     };
     check((0, 0, 0), (4, 4));
     check((8, 0, 0), (4, 4));
@@ -186,8 +189,6 @@ fn the_best_lies_within_the_runs_unless_the_limits_say_how_far_to_go() {
     check((0, 0, 16), (4, 16));
     check((0, 16, 16), (16, 16));
     check((1, 0, 0), (4, 4));
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
@@ -196,33 +197,25 @@ fn limits_below_all_runs_are_kept_to() {
     let evidence = parameters.evidence.as_mut().unwrap();
     evidence.observations.configurations.retain(|it| it.mapping.p() > 1);
     let model = loaded(&parameters.to_toml(), None);
-    // SAFETY: the model is loaded.
-    let model_ref = unsafe { &*model };
     for (limits, expected) in [((0, 3, 1), (3, 1)), ((1, 0, 0), (1, 1)), ((2, 0, 0), (1, 2))] {
         let (apus, max_m, max_p) = limits;
-        let found = model_ref.best(Limits { apus, max_m, max_p });
+        let found = model.best(Limits { apus, max_m, max_p });
         assert_eq!((found.m, found.p), expected);
         assert!(found.time_s.is_finite());
     }
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
 fn a_sample_is_learnt_as_the_time_that_it_is() {
     let model = loaded(&with_runs().to_toml(), Some(&LEARNING));
-    // SAFETY: the model is loaded.
-    let model_ref = unsafe { &*model };
-    let before = model_ref.time(4, 4).unwrap();
+    let before = model.time(4, 4).unwrap();
     // What was expected is no surprise, and changes nothing.
-    assert!(model_ref.learn(4, 4, before).unwrap().abs() < 1e-9);
-    approx::assert_relative_eq!(model_ref.time(4, 4).unwrap(), before, max_relative = 1e-12);
+    assert!(model.learn(4, 4, before).unwrap().abs() < 1e-9);
+    approx::assert_relative_eq!(model.time(4, 4).unwrap(), before, max_relative = 1e-12);
     for _ in 0..500 {
-        model_ref.learn(4, 4, 1.1 * before).unwrap();
+        model.learn(4, 4, 1.1 * before).unwrap();
     }
-    approx::assert_relative_eq!(model_ref.time(4, 4).unwrap(), 1.1 * before, max_relative = 1e-3);
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
+    approx::assert_relative_eq!(model.time(4, 4).unwrap(), 1.1 * before, max_relative = 1e-3);
 }
 
 #[test]
@@ -247,16 +240,12 @@ fn refined_terms_without_runs_count_too() {
     let text = format!("{}[refined]\niterations = 5\n", published("pbpi-qs20").unwrap().to_toml());
     let parameters = Parameters::read(&Source::new("p", &text)).unwrap();
     let model = loaded(&text, None);
-    // SAFETY: the model is loaded.
-    let model_ref = unsafe { &*model };
     for mapping in feasible(16) {
-        let found = model_ref.predict(mapping.m(), mapping.p()).unwrap();
+        let found = model.predict(mapping.m(), mapping.p()).unwrap();
         let expected = parameters.refined_time(mapping).0;
         approx::assert_relative_eq!(found.time_s, expected, max_relative = 1e-9);
         assert!(found.high_s / found.low_s > 1.4);
     }
-    // SAFETY: nobody uses it any more.
-    unsafe { mmgp_free(model) };
 }
 
 #[test]
@@ -272,16 +261,16 @@ fn every_failure_has_its_code_and_message() {
     unsafe {
         let out = &raw mut time;
         check(
-            mmgp_time(model, 5, 4, out),
+            mmgp_time(model.0, 5, 4, out),
             INFEASIBLE,
             "m = 5, p = 4 needs 20 APUs, but there are 16",
         );
-        check(mmgp_time(model, 0, 4, out), BAD_ARGUMENT, "m and p must be at least 1");
+        check(mmgp_time(model.0, 0, 4, out), BAD_ARGUMENT, "m and p must be at least 1");
         check(mmgp_time(null(), 1, 1, out), BAD_ARGUMENT, "model is null");
-        check(mmgp_time(model, 1, 1, null_mut()), BAD_ARGUMENT, "time_s is null");
-        let status = mmgp_add_sample(model, 1, 1, f64::NAN, null_mut());
+        check(mmgp_time(model.0, 1, 1, null_mut()), BAD_ARGUMENT, "time_s is null");
+        let status = mmgp_add_sample(model.0, 1, 1, f64::NAN, null_mut());
         check(status, BAD_ARGUMENT, "time_s = NaN: found no finite time above 0 s");
-        let status = mmgp_add_sample(model, 1, 1, 300.0, null_mut());
+        let status = mmgp_add_sample(model.0, 1, 1, 300.0, null_mut());
         assert_eq!(status, NOTHING_TO_LEARN);
         assert!(last_message().contains("unknown_error"), "{}", last_message());
         let status = mmgp_load_text(c"a = [".as_ptr(), 5, null(), &raw mut none);
@@ -300,7 +289,6 @@ fn every_failure_has_its_code_and_message() {
         let text = "m = 3, but the model was loaded for at most 2 host threads";
         check(mmgp_time(small, 3, 1, out), INFEASIBLE, text);
         mmgp_free(small);
-        mmgp_free(model);
         mmgp_free(null_mut());
     }
     assert!(none.is_null() && time == 7.0, "a failure writes nothing");
@@ -319,28 +307,27 @@ fn a_long_message_is_cut_between_letters() {
 fn readers_see_whole_samples_while_writers_add_them() {
     let text = published("pbpi-qs20").unwrap().to_toml();
     let model = loaded(&text.replace("apus = 16", "apus = 4096"), Some(&LEARNING));
-    // SAFETY: the model is loaded and given back only after the threads have ended.
-    let model_ref = unsafe { &*model };
+    let model: &Model = &model;
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    if !model_ref.is_whole() {
+                    if !model.is_whole() {
                         done.store(true, Ordering::Relaxed);
                         panic!("half of a sample");
                     }
-                    let prediction = model_ref.predict(4, 4).unwrap();
+                    let prediction = model.predict(4, 4).unwrap();
                     assert!(prediction.low_s <= prediction.time_s);
                 }
             });
         }
-        let first = model_ref.time(4, 4).unwrap();
+        let first = model.time(4, 4).unwrap();
         let writers: Vec<_> = (0..2)
             .map(|_| {
                 scope.spawn(move || {
                     for round in 0..2000 {
-                        model_ref.learn(4, 4, first * (1.0 + f64::from(round % 2))).unwrap();
+                        model.learn(4, 4, first * (1.0 + f64::from(round % 2))).unwrap();
                     }
                 })
             })
@@ -350,10 +337,8 @@ fn readers_see_whole_samples_while_writers_add_them() {
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert_eq!(model_ref.samples(), 4000);
-    assert_eq!(model_ref.time(4, 4), Ok(model_ref.learner_time(4, 4)));
-    // SAFETY: the threads have ended.
-    unsafe { mmgp_free(model) };
+    assert_eq!(model.samples(), 4000);
+    assert_eq!(model.time(4, 4), Ok(model.learner_time(4, 4)));
 }
 
 /// What `predict` says of a time, whoever loads the same file through this interface is told.
@@ -386,14 +371,10 @@ fn times_are_those_that_predict_says() {
         assert!(ran.iter().all(|&it| asked.contains(&mapping(it))));
         let marginals = posterior.marginals(&asked);
         let model = loaded(&parameters.to_toml(), None);
-        // SAFETY: the model is loaded.
-        let model_ref = unsafe { &*model };
         for (index, it) in asked.iter().enumerate() {
-            let found = model_ref.predict(it.m(), it.p()).unwrap();
+            let found = model.predict(it.m(), it.p()).unwrap();
             let expected = marginals.time(index).0;
             approx::assert_relative_eq!(found.time_s, expected, max_relative = 1e-9);
         }
-        // SAFETY: nobody uses it any more.
-        unsafe { mmgp_free(model) };
     }
 }
