@@ -1,4 +1,4 @@
-//! `mmgp bench`
+//! `mmgp bench` and `mmgp profile`: what the emulated machine measures for a fit.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The answer in words, as HTML that needs no script.
+//! The answer in words and the ranking behind it, as HTML that needs no script.
 
 use super::{Evaluation, Study};
 use crate::Mapping;

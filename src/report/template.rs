@@ -1,4 +1,4 @@
-//! The page's frame: one HTML file, into which style, script and data are put.
+//! Frames of pages: one HTML file, into which style, script and data are put, or words and tables alone.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Tables as people have them: `../shared/data/intake`, whose README says what is right of each.
+//! Tables as people have them: `../shared/data/intake`, whose README says what is right of each; and timed runs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Programs on the emulated machine, and what they are given to read.
+//! Programs on the emulated machine, Sweep3D among them, and what they are given to read.
 
 #![allow(clippy::excessive_precision)] // Digits as the benchmark prints them.
 

@@ -1,4 +1,4 @@
-//! CSV files that are not what their format asks for.
+//! CSV files that are not what their format asks for, and files that no command writes over.
 
 use crate::{Folder, shipped};
 

@@ -1,4 +1,4 @@
-//! `mmgp emulate --trace`: files that a viewer of traces can read, and what becomes of them.
+//! `mmgp emulate --trace` and `--check-hazards`: files that a viewer of traces can read, and what becomes of them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Flags, names, help, and how a command ends.
+//! Flags, names, help, what is generated of them, and how a command ends.
 
 use std::process::Command;
 

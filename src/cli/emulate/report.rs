@@ -1,4 +1,4 @@
-//! What is printed of a run.
+//! A report of a run: what every program says, and what those without files of their own add.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Timed runs, as every command that takes them reads them.
+//! Timed runs, as every command that takes them reads them, and lists of numbers.
 
 use std::path::PathBuf;
 use std::str::FromStr;

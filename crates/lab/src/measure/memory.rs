@@ -1,4 +1,4 @@
-//! How much all accelerators together get out of one memory.
+//! Memory: how much all accelerators together get out of it, and what the caches of the host do for loads.
 
 use mmgp_base::error::Result;
 use mmgp_base::table::records::MemoryStream;

@@ -1,4 +1,4 @@
-//! Choices of a space in the order in which they are predicted to be good, as files have them.
+//! Choices of a space in the order in which they are predicted to be good, as files have them; those of list ranking.
 
 use std::ops::Range;
 

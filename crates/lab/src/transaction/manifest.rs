@@ -1,4 +1,5 @@
-//! What belongs together in a folder: written last, so that a folder whose files are what it says is whole.
+//! Results as they are kept, and the manifest of what belongs together in a folder: written last, so that a folder
+//! whose files are what it says is whole.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
