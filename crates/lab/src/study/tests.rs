@@ -11,7 +11,7 @@ use mmgp_base::table::{MicroBenchmarks, Source, csv};
 use mmgp_base::units::Seconds;
 use mmgp_model::models::parameters::Decomposition;
 
-use super::decomposition;
+use super::mappings::decomposition;
 use super::*;
 use crate::measure;
 use crate::measure::{Layout, Target as _};
