@@ -23,9 +23,9 @@ use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use phylogeny::{PbpiOnce, RAXML_FILES, RaxmlOnce};
+use report::RunReport;
 #[cfg(unix)]
 pub use report::host_ranking;
-use report::RunReport;
 pub use report::{ListRankingOnce, ProgramReport, plain_sweep};
 pub use tools::{LIKELIHOOD, SIMULATE_ALIGNMENT};
 

@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::Answer;
+use super::choice::one_of;
+use super::files::Guard;
+use super::input::{parameter_file, parameters};
+use super::output::{Format, Reply, Verbosity, data, line, waiting, warn};
 use crate::answer::{Object, Style, Table};
 use crate::error::{Error, Result, Warning};
 use crate::export::Target;
@@ -11,13 +16,8 @@ use crate::export::runs::RunsTarget;
 use crate::import::{AtP, Phases, profile};
 use crate::intake::{self, Claims};
 use crate::models::Parameters;
-use crate::table::{DeviceTrace, Source};
 use crate::table::records::Profile;
-use super::Answer;
-use super::choice::one_of;
-use super::files::Guard;
-use super::input::{parameter_file, parameters};
-use super::output::{Format, Reply, Verbosity, data, line, waiting, warn};
+use crate::table::{DeviceTrace, Source};
 
 /// Hand parameters or timed runs over to other tools
 #[derive(Args)]

@@ -24,9 +24,9 @@ use crate::table;
 use crate::units::Seconds;
 
 pub use crate::table::json;
-pub use progress::{progress, waiting};
 #[cfg(unix)]
 pub use progress::{Spinner, spinner};
+pub use progress::{progress, waiting};
 
 /// How to print data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,7 @@ use crate::apps::{Application, Once};
 use crate::decide::Ranking;
 use crate::error::{Error, Result, Warning};
 use crate::lab::study::{
-    Choice, Choices, StudyEnd, Mappings, Results, Study, Subject, SweepChoices, ThreadChoices,
+    Choice, Choices, Mappings, Results, Study, StudyEnd, Subject, SweepChoices, ThreadChoices,
 };
 use crate::machine::Machine;
 use crate::measure::{Emulated, Target as _};

@@ -248,7 +248,12 @@ fn a_fit_writes_over_none_of_its_tables_and_no_file_twice() {
     }
     folder.write("p.toml", shipped("models/published/pbpi-qs20.toml"));
     let prior = ["fit", "--runs", "f", "--prior", "p.toml", "--refined-out", "./p.toml"];
-    check_kept(&folder, &prior, "p.toml", "--refined-out: found ./p.toml, which is read for --prior");
+    check_kept(
+        &folder,
+        &prior,
+        "p.toml",
+        "--refined-out: found ./p.toml, which is read for --prior",
+    );
     fit(&["--runs", "f", "--report", "f"], "--report: found f, which is read for --runs");
     fit(
         &["--runs", "f", "--out", "new", "--report", "new"],
@@ -308,7 +313,12 @@ fn no_command_writes_over_its_input() {
         ("emulate --input sim12 --tree a.nwk --out a.nwk", "a.nwk", "--tree"),
     ] {
         let arguments: Vec<&str> = command.split(' ').collect();
-        check_kept(&folder, &arguments, file, &format!("--out: found {file}, which is read for {flag}"));
+        check_kept(
+            &folder,
+            &arguments,
+            file,
+            &format!("--out: found {file}, which is read for {flag}"),
+        );
     }
     let emulate = ["emulate", "--input", "a.phy", "--samples", "s", "--trace", "t"];
     let consensus = [&emulate[..], &["--consensus", "s"]].concat();

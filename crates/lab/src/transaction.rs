@@ -17,7 +17,7 @@ use mmgp_base::{Error, Result, Warning};
 use crate::identity::Identity;
 use crate::measure::Shard;
 use crate::observer::Observer;
-pub use manifest::{FILE as MANIFEST, KeptResults, KeptLines, Manifest, doubt, objection};
+pub use manifest::{FILE as MANIFEST, KeptLines, KeptResults, Manifest, doubt, objection};
 pub use shares::{FOLDER_OF_SHARE, FinishedShard, Shares};
 
 /// What errors call the folder that results go to.

@@ -8,10 +8,10 @@ mod marks;
 
 use super::axis::{Axis, three_digits};
 use super::chart::{bounds, picture, sketch};
-use super::style::{self, STEPS, color_bar, shade};
 use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
+use super::style::{self, STEPS, color_bar, shade};
 use super::style::{Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
 use super::times::{MeasuredTime, PredictedTime, Standing, Times, checked};
 use crate::Mapping;

@@ -63,8 +63,7 @@ impl Model {
                 let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
                 self.least(copy, &Scope { range: Range { m, p }, apus, all: is_limited })
             });
-            let found =
-                found.or_else(|| self.least(copy, &Scope { range: all, apus, all: true }));
+            let found = found.or_else(|| self.least(copy, &Scope { range: all, apus, all: true }));
             found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
         })
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use mmgp_apps::sweep3d::fits_local_store;
-use mmgp_base::{Error, Mapping, Result};
-use mmgp_base::table::{self, csv};
 use mmgp_base::table::records::{BlockRun, MessageRun};
+use mmgp_base::table::{self, csv};
 use mmgp_base::units::Bytes;
+use mmgp_base::{Error, Mapping, Result};
 use mmgp_cluster::Shape;
 use mmgp_machine::Machine;
 use mmgp_model::belief::Posterior;
@@ -17,13 +17,13 @@ use mmgp_model::models::wavefront::{Flat, GridChoice, Problem, WavefrontTerms, c
 use mmgp_sweep::{Fields, Input};
 use serde::Serialize;
 
+use super::choices::{PREDICTIONS, TERMS, Terms, VALIDATION};
+use super::{Choice, Choices, SUMMARY, Subject, Workbench};
 use crate::measure::messages;
 use crate::measure::wavefront::{BlockPlan, Sweep, SweepPlan, block_run};
 use crate::space::{Point, doublings};
 use crate::study::choices::Term;
 use crate::validate::{Outcome, Summary};
-use super::{Choice, Choices, SUMMARY, Subject, Workbench};
-use super::choices::{PREDICTIONS, TERMS, Terms, VALIDATION};
 
 /// The file of times of blocks.
 const BLOCKS: &str = "blocks.csv";
