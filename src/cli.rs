@@ -35,6 +35,8 @@ mod report;
 mod scaling;
 mod schedulers;
 #[cfg(unix)]
+mod show;
+#[cfg(unix)]
 mod signals;
 mod spu_timing;
 mod study;
@@ -93,6 +95,10 @@ enum Command {
     Ask(Box<drivers::AskArguments>),
     #[cfg(unix)]
     Tell(drivers::TellArguments),
+    #[cfg(unix)]
+    Show(show::ShowArguments),
+    #[cfg(unix)]
+    Compare(show::CompareArguments),
     Bench(bench::Arguments),
     Profile(Programs<profile::Arguments>),
     ImportProfile(import_profile::Arguments),
@@ -118,7 +124,7 @@ enum Command {
 
 /// The commands as help lists them, by what they are for.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Your program", &["tune", "measure", "ask", "tell", "example"]),
+    ("Your program", &["tune", "measure", "ask", "tell", "show", "compare", "example"]),
     ("Your data", &["look", "fit", "predict", "report", "plot", "export", "import-profile"]),
     (
         "The emulated Cell",
@@ -170,7 +176,7 @@ enum Answer {
 /// Says of a command that it is for Unix alone.
 #[cfg(not(unix))]
 fn is_for_unix(command: String) -> Option<Error> {
-    ["tune", "measure", "ask", "tell"].contains(&command.as_str()).then(|| {
+    ["tune", "measure", "ask", "tell", "show", "compare"].contains(&command.as_str()).then(|| {
         Error::out_of_range(
             "command",
             command,
@@ -205,6 +211,11 @@ pub fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return failed(&error, &[]),
     };
+    #[cfg(unix)]
+    let words = match tune::expanded(words, &command) {
+        Ok(words) => words,
+        Err(error) => return failed(&error, &[]),
+    };
     let cli = parsed(command, &words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
@@ -224,13 +235,17 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
     match command {
         Command::Study(arguments) => study::run(&arguments.0, words),
         #[cfg(unix)]
-        Command::Tune(arguments) => tune::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments, &words[..]),
         #[cfg(unix)]
-        Command::Measure(arguments) => measure::run(arguments),
+        Command::Measure(arguments) => measure::run(arguments, words),
         #[cfg(unix)]
-        Command::Ask(arguments) => drivers::ask(arguments),
+        Command::Ask(arguments) => drivers::ask(arguments, words),
         #[cfg(unix)]
         Command::Tell(arguments) => drivers::tell(arguments),
+        #[cfg(unix)]
+        Command::Show(arguments) => show::show(arguments),
+        #[cfg(unix)]
+        Command::Compare(arguments) => show::compare(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Profile(arguments) => profile::run(&arguments.0),
         Command::ImportProfile(arguments) => import_profile::run(arguments),

@@ -3,11 +3,14 @@
 mod answer;
 mod declare;
 mod elsewhere;
+mod file;
 mod folder;
 mod program;
+mod requests;
 mod session;
 mod targets;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -23,18 +26,20 @@ use crate::error::{Error, Result};
 use crate::native;
 use crate::native::host;
 use crate::quantity::Quantity;
+use crate::table;
 use crate::table::log::Log;
 use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, OrderTarget, Timeout};
-use crate::tune::{Goal, Search};
+use crate::tune::{Goal, Search, derived};
 use crate::units::Seconds;
 
 pub use declare::{Declaration, DeclareArguments};
 use elsewhere::ElsewhereArguments;
-pub use elsewhere::{Request, request};
-pub use folder::{SearchReport, write};
+pub use file::{TypedFlags, expanded, typed};
+pub use folder::{SearchReport, answer, declaration, keep_declaration, kept};
 use program::ProgramArguments;
 pub use program::duration;
-pub use session::{Interrupt, Session, Watch, interrupted};
+pub use requests::{Request, Requests};
+pub use session::{Interrupt, Session, Watch, interrupted, processors, repair};
 use targets::{TARGETS, TargetEntry};
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
@@ -48,6 +53,10 @@ pub struct Arguments {
 /// What is run, how, how often, and by whom.
 #[derive(Args)]
 pub struct RunsArguments {
+    /// A file with all that follows in the same words, as --save-as writes it; flags that are typed
+    /// beside it take the place of its own
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     declare: DeclareArguments,
     #[command(flatten)]
@@ -66,6 +75,9 @@ pub struct RunsArguments {
     /// Print the runs that would come first, and how long they may take, and run nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// Write these flags to a file, for `mmgp tune FILE`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    save_as: Option<PathBuf>,
     /// Print nothing but the answer, warnings and errors
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
@@ -114,6 +126,9 @@ pub struct SearchArguments {
     /// Folder of the log and of all that follows from it; the same command goes on there
     #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
+    /// Take damaged lines out of the log first, and say which; a copy of it stays
+    #[arg(long, help_heading = "Output")]
+    pub repair: bool,
     /// Seed of the order of runs
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Output")]
     pub seed: u64,
@@ -174,6 +189,7 @@ Examples:
       --budget 30m --out tune -- mpirun -n {m} ./app
   mmgp tune --time-from 'Total time: +([0-9.]+) s' -- ./app {m} {p}
   mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./app {m} {p}
+  mmgp tune tune.toml --budget 1h
 
 It starts with runs at the corners and in the middle, and then makes the run that lowers the \
 expected regret most for its time, until the choice is expected to cost little enough (or, with \
@@ -182,15 +198,16 @@ recommends has run twice. Every attempt is a line of DIR/log.jsonl, written as i
 goes on where it stopped, whatever stopped it. A configuration that fails is not chosen; one that is \
 stopped is known to take longer.
 
-Leaves in DIR: log.jsonl, runs.csv (for fit and predict), summary.json, hyperfine.json, t4.json, \
+Leaves in DIR: log.jsonl, tune.toml and configurations.csv (what was asked; `mmgp show DIR` prints the \
+answer again, `mmgp compare` compares two folders), runs.csv (for fit and predict), summary.json, hyperfine.json, t4.json, \
 params.toml, report.html (the page), output (of runs that went wrong).
 
 Exit code 0: the regret is reached; 1: the budget was spent first, the answer says what is known; \
 2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let arguments = &arguments.runs;
-    let mut job = arguments.prepared()?;
+    let mut job = arguments.prepared(words)?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
     let budget = arguments.budget.or_usual();
     if !arguments.elsewhere.is_here() {
@@ -220,6 +237,7 @@ pub struct Job {
     pub discipline: Discipline,
     target: &'static TargetEntry,
     folder: PathBuf,
+    flags: TypedFlags,
     identity: Vec<(&'static str, String)>,
 }
 
@@ -228,10 +246,11 @@ impl RunsArguments {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for what cannot be run.
-    pub fn prepared(&self) -> Result<Job> {
+    pub fn prepared(&self, words: &[OsString]) -> Result<Job> {
         let mut warnings = Vec::new();
         let Self { declare, program, search, .. } = self;
-        declare.guarded(Guard::default()).check()?;
+        let save_as = self.save_as.as_deref();
+        declare.guarded(Guard::default()).writes("--save-as", save_as).check()?;
         if program.command().is_empty() {
             return Err(no_command());
         }
@@ -260,6 +279,13 @@ impl RunsArguments {
                 ));
             }
         };
+        let flags = typed(words);
+        if let Some(path) = save_as {
+            table::write(path, flags.to_toml())?;
+        }
+        if search.repair {
+            session::repair(&search.out)?;
+        }
         let objective = search.best.captured().unwrap_or_default();
         let mut identity = program.identity();
         identity.push(("--objective", objective.into()));
@@ -272,9 +298,27 @@ impl RunsArguments {
             identity,
             target: self.on,
             folder: search.out.clone(),
+            flags,
             declared,
             settings,
         })
+    }
+}
+
+impl Arguments {
+    /// What was asked in a folder that has these attempts: configurations and levels.
+    ///
+    /// # Errors
+    /// As [`RunsArguments::prepared`].
+    pub fn searched(&self, attempts: &[Attempt]) -> Result<(Declaration, Vec<Level>)> {
+        let RunsArguments { declare, search, .. } = &self.runs;
+        let declared = declare.declared(&mut Vec::new())?;
+        let quantity = match attempts.is_empty() {
+            true => search.best.quantity()?,
+            false => derived::quantity(attempts),
+        };
+        let levels = search.levels(&declared, &quantity, processors(&search.out))?;
+        Ok((declared, levels))
     }
 }
 
@@ -284,9 +328,11 @@ impl Job {
         session::attempts(&self.folder, &self.identity)
     }
 
-    /// The folder, to go on there.
+    /// The folder, to go on there, with what is asked there now.
     pub fn open(&self) -> Result<Session> {
-        Session::open(&self.folder, &self.identity)
+        let session = Session::open(&self.folder, &self.identity)?;
+        keep_declaration(&self.folder, &self.flags, &self.declared)?;
+        Ok(session)
     }
 
     /// Starts what makes the runs, has them made, and prints what came of them; why there are no more, and
@@ -306,7 +352,7 @@ impl Job {
         let end = runs(&*target, &mut session.log, &mut watch)?;
         watch.finish(&session.log);
         drop(target);
-        data(None, &write(&self.report(Some(end)), session.log.attempts())?)?;
+        data(None, &folder::write(&self.report(Some(end)), session.log.attempts())?)?;
         Ok((end, interrupt))
     }
 

@@ -5,6 +5,8 @@
 mod chains;
 mod complexity;
 mod decisions;
+#[cfg(target_os = "linux")]
+mod drivers;
 #[cfg(unix)]
 mod example;
 mod generated;

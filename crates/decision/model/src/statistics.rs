@@ -117,13 +117,17 @@ pub(crate) fn log_sum(logs: &[f64]) -> f64 {
 /// The 97.5 % quantile of Student's distribution with so many degrees of freedom, of the normal
 /// distribution without any: half the width of a 95 % interval in standard errors.
 pub fn quantile_97_5(degrees_of_freedom: Option<f64>) -> f64 {
-    match degrees_of_freedom {
-        Some(degrees_of_freedom) if degrees_of_freedom < 1e6 => {
-            let student = StudentsT::new(0.0, 1.0, degrees_of_freedom.max(1.0));
-            student.expect("invariant: there is at least one degree of freedom").inverse_cdf(0.975)
-        }
-        _ => Normal::standard().inverse_cdf(0.975),
+    student_quantile(0.975, degrees_of_freedom.unwrap_or(f64::INFINITY))
+}
+
+/// The quantile of Student's distribution with so many degrees of freedom, at least 1: of the normal
+/// distribution with infinitely many.
+pub fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
+    if degrees_of_freedom >= 1e6 {
+        return Normal::standard().inverse_cdf(probability);
     }
+    let student = StudentsT::new(0.0, 1.0, degrees_of_freedom.max(1.0));
+    student.expect("invariant: there is at least one degree of freedom").inverse_cdf(probability)
 }
 
 #[cfg(test)]

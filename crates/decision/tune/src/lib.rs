@@ -45,6 +45,7 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
+pub mod comparison;
 pub mod derived;
 mod design;
 pub mod engine;
