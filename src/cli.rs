@@ -235,7 +235,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
     match command {
         Command::Study(arguments) => study::run(&arguments.0, words),
         #[cfg(unix)]
-        Command::Tune(arguments) => tune::run(arguments, &words[..]),
+        Command::Tune(arguments) => tune::run(arguments, words),
         #[cfg(unix)]
         Command::Measure(arguments) => measure::run(arguments, words),
         #[cfg(unix)]

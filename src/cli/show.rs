@@ -81,8 +81,8 @@ pub struct CompareArguments {
 
 const COMPARE_HELP: &str = "\
 Examples:
-  mmgp measure tune.toml --out new
-  mmgp compare old new --fail-above 5%
+  mmgp compare old new
+  mmgp compare old new --fail-above 5% --format json
 
 Times are compared configuration by configuration, and the noise of a run is the scatter of repetitions in \
 both folders: without any, nothing can be told. Intervals hold with 95 %; those of single configurations, \

@@ -220,7 +220,7 @@ fn is_repeated(argument: &Arg) -> bool {
 /// # Errors
 /// Those of [`TypedFlags::read`].
 pub fn expanded(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>> {
-    const FILE: &str = "file";
+    const FILE: &str = "flags_file";
     let is_file = |it: &Arg| it.get_id() == FILE && it.is_positional();
     let command = words.get(1).and_then(|name| cli.find_subcommand(name));
     if !command.is_some_and(|it| it.get_arguments().any(is_file)) {
