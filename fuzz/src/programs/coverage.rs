@@ -47,12 +47,12 @@ pub fn of_terms(input: &Input, truth: &Parameters, fitted: &Parameters) -> Vec<P
         let (Some(estimate), Some(known)) = (fitted.terms.estimate(entry), known) else { continue };
         // By runs alone what is combined is known.
         let is_whole = estimate.combined_with.is_empty() || by == "runs";
-        let is_sum = !is_whole || carried.iter().any(|it| *it == name || *it == entry.term());
+        let is_sum = !is_whole || carried.iter().any(|it| *it == name || *it == entry.term.name());
         let Some((low, high)) = estimate.interval() else { continue };
         if is_sum || estimate.std_error == Some(0.0) {
             continue;
         }
-        let (kept, of) = by_term.entry(entry.term()).or_default();
+        let (kept, of) = by_term.entry(entry.term.name()).or_default();
         *of += 1;
         *kept += u32::from(low <= known.value && known.value <= high);
     }

@@ -5,7 +5,7 @@ use mmgp::decide::Sampling;
 use mmgp::error::Error;
 use mmgp::export::Target as Export;
 use mmgp::models::Parameters;
-use mmgp::models::sensitivity::Entry;
+use mmgp::models::terms::Term;
 use mmgp::report::{Study, page};
 use mmgp::table::Source;
 
@@ -42,7 +42,7 @@ fn numbers(parameters: &Parameters) -> Result<(), String> {
         let Some(estimate) = terms.estimate(entry) else {
             return Err(format!("no estimate of an entry: {name}"));
         };
-        let least = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+        let least = if entry.term == Term::Alpha { 1.0 } else { 0.0 };
         let numbers = [Some(estimate.value), estimate.std_error, estimate.degrees_of_freedom];
         let is_sound = estimate.value >= least && numbers.iter().flatten().all(|it| it.is_finite());
         let interval = estimate.interval();

@@ -64,7 +64,6 @@ pub use wavefront::estimate_wavefront;
 use crate::models::Parameters;
 use crate::models::observations::Evidence;
 use crate::models::parameters::Decomposition;
-use crate::models::sensitivity::Entry;
 use crate::models::terms::Term;
 use known::FileTerms;
 use mmgp_base::Mapping;
@@ -292,7 +291,7 @@ fn slowdowns(parameters: &mut Parameters) -> Option<Warning> {
     for entry in parameters.terms.entries() {
         let name = parameters.terms.name_of(entry);
         let Some(estimate) = parameters.terms.estimate_mut(entry) else { continue };
-        if !matches!(entry, Entry::Alpha(_)) || estimate.value >= 1.0 {
+        if entry.term != Term::Alpha || estimate.value >= 1.0 {
             continue;
         }
         let by_chance = estimate.standard_error().map_or(0.0, |error| error.half_width());

@@ -114,7 +114,8 @@ mod tests {
     use super::*;
     use crate::belief::Prior;
     use crate::models::observations::{Observation, Observations};
-    use crate::models::sensitivity::{Correlation, Entry};
+    use crate::models::sensitivity::Correlation;
+    use crate::models::terms::Term;
     use crate::models::{Parameters, published};
 
     /// Explanation by a model that is hardly off.
@@ -143,7 +144,7 @@ mod tests {
         // To first order in the logarithm.
         let half_width = explanation.time.0 * (explanation.high.0 / explanation.time.0).ln();
         approx::assert_relative_eq!(half_width, 0.5 * 1.959_963_985, max_relative = 1e-2);
-        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let entries = vec![Term::ApuSerialTime.entry(0), Term::Gap.entry(0)];
         let matrix = vec![1.0, -0.5, -0.5, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         // The variance is 0.13; C_APU goes with 0.3 - 0.5*0.4 of it.
@@ -230,7 +231,7 @@ mod tests {
     fn where_nothing_takes_time_or_is_unsure_nothing_answers_for_it() {
         let mut parameters = published("pbpi-qs20").unwrap();
         for entry in parameters.terms.entries() {
-            let is_alpha = matches!(entry, Entry::Alpha(_));
+            let is_alpha = entry.term == Term::Alpha;
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
             estimate.value = if is_alpha { 1.0 } else { 0.0 };
             estimate.std_error = Some(0.0);
@@ -246,7 +247,7 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         for entry in parameters.terms.entries() {
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
-            estimate.value = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+            estimate.value = if entry.term == Term::Alpha { 1.0 } else { 0.0 };
         }
         let mapping = Mapping::of(4, 4);
         let misfit = |parameters: &Parameters, runs: Option<Observations>| {
@@ -268,7 +269,7 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.terms.c_apu_s.std_error = Some(0.3);
         parameters.terms.g_s.std_error = Some(0.075);
-        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let entries = vec![Term::ApuSerialTime.entry(0), Term::Gap.entry(0)];
         let matrix = vec![1.0, -1.0, -1.0, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         // 0.3 from C_APU, and 4*0.075 the other way from g.

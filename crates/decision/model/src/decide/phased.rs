@@ -13,6 +13,7 @@ use super::equation_11;
 use crate::models::Parameters;
 use crate::models::run::Row;
 use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning, shortened};
@@ -242,10 +243,8 @@ fn half_width(parameters: &Parameters, phases: &[Parameters], m: u32, ps: &[u32]
 
 /// Whether a phase has this entry from the machine rather than of its own.
 fn is_of_machine(entry: Entry) -> bool {
-    matches!(
-        entry,
-        Entry::OffloadOverhead | Entry::ContextSwitch | Entry::Alpha(_) | Entry::Collective(_)
-    )
+    use Term::*;
+    matches!(entry.term, OffloadOverhead | ContextSwitch | Alpha | CollectiveCost)
 }
 
 #[cfg(test)]

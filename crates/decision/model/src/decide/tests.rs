@@ -3,7 +3,8 @@ mod calibration;
 use super::*;
 use crate::belief::Prior;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::models::sensitivity::{Correlation, Entry};
+use crate::models::sensitivity::Correlation;
+use crate::models::terms::Term;
 use crate::models::time_model::Value;
 use crate::models::{published, published_names};
 
@@ -97,7 +98,7 @@ fn regret_is_the_mean_loss_to_a_rival_that_may_be_faster() {
 #[test]
 fn correlated_errors_change_the_odds() {
     let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
-    let entries = vec![Entry::Gap, Entry::ApuTime];
+    let entries = vec![Term::Gap.entry(0), Term::ApuTime.entry(0)];
     let matrix = vec![1.0, 0.5, 0.5, 1.0];
     parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
     // The variance of T_APU/2 - g is 0.4^2 + 0.3^2 - 2*0.5*0.4*0.3 = 0.13:

@@ -90,18 +90,18 @@ fn check_size(scaled: &Parameters, scales: &[Scale]) -> Result<()> {
 /// The entries that a name means.
 fn entries(terms: &Terms, name: &str) -> Result<Vec<Entry>> {
     let all = terms.entries();
-    let named = |entry: &Entry| entry.term() == name || terms.name_of(*entry) == name;
+    let named = |entry: &Entry| entry.term.name() == name || terms.name_of(*entry) == name;
     let found: Vec<Entry> = all.iter().copied().filter(named).collect();
     if !found.is_empty() {
         return Ok(found);
     }
-    let mut known: Vec<String> = all.iter().map(|entry| entry.term().to_string()).collect();
+    let mut known: Vec<String> = all.iter().map(|entry| entry.term.name().to_string()).collect();
     known.dedup();
     Err(Error::unknown_name("term", name, known))
 }
 
 fn scale(estimate: &mut Estimate, entry: Entry, factor: f64) -> Result<()> {
-    if !matches!(entry, Entry::Alpha(_)) {
+    if entry.term != Term::Alpha {
         multiply(estimate, factor);
         return Ok(());
     }
@@ -221,11 +221,11 @@ fn row(parameters: &Parameters, p: u32, host_factor: f64) -> BreakEvenRow {
         // G = H/D: dG = dH/D - H/D^2 * dD, with D = F - 1 + s*(1 - 1/p) and s = t/(t + c).
         let by_part = -least / saved * saved_part / total.powi(2);
         let gradient = [
-            (Entry::ApuTime, by_part * serial),
-            (Entry::ApuSerialTime, -by_part * shared),
-            (Entry::OffloadOverhead, 1.0 / saved),
-            (Entry::ContextSwitch, 1.0 / saved),
-            (Entry::Gap, apus / saved),
+            (Term::ApuTime.entry(0), by_part * serial),
+            (Term::ApuSerialTime.entry(0), -by_part * shared),
+            (Term::OffloadOverhead.entry(0), 1.0 / saved),
+            (Term::ContextSwitch.entry(0), 1.0 / saved),
+            (Term::Gap.entry(0), apus / saved),
         ];
         let half_width = parameters.propagated(&gradient).half_width();
         let [low, high] = [least - half_width, least + half_width];
@@ -243,9 +243,9 @@ fn optimum(parameters: &Parameters) -> Option<(f64, f64, f64)> {
     }
     let best = (shared / offloads / gap).sqrt();
     let gradient = [
-        (Entry::ApuTime, best / (2.0 * shared)),
-        (Entry::Offloads, -best / (2.0 * offloads)),
-        (Entry::Gap, -best / (2.0 * gap)),
+        (Term::ApuTime.entry(0), best / (2.0 * shared)),
+        (Term::Offloads.entry(0), -best / (2.0 * offloads)),
+        (Term::Gap.entry(0), -best / (2.0 * gap)),
     ];
     let half_width = parameters.propagated(&gradient).half_width();
     Some((best, (best - half_width).max(0.0), best + half_width))
@@ -294,7 +294,7 @@ mod tests {
         ));
         assert_eq!(message("g_s", -1.0), "scale: found g_s=-1, expected a factor of 0 or more");
         let mut fast = parameters.clone();
-        fast.terms.estimate_mut(Entry::Alpha(0)).unwrap().value = 0.5;
+        fast.terms.estimate_mut(Term::Alpha.entry(0)).unwrap().value = 0.5;
         assert!(scaled(&fast, &scale_of("alpha", 3.0)).is_err());
     }
 
@@ -462,22 +462,34 @@ mod tests {
             (high.0 - low.0) / (2.0 * 1.959_963_985)
         };
         // Both a tenth too long: the shared part stays, and so does the least granularity.
-        let both = related(Entry::ApuTime, Entry::ApuSerialTime);
+        let both = related(Term::ApuTime.entry(0), Term::ApuSerialTime.entry(0));
         approx::assert_abs_diff_eq!(width(&both), 0.0, epsilon = 1e-12);
         // 0.7 ms over 1.0625, of which a tenth of 0.3 ms more; and the shared part is 0.3*1/4^2 of
         // 3/4 more, so that 1.0625 is more by 0.75*0.3/16.
         let saved = 1.0625_f64;
         let expected = 0.03e-3 / saved - 0.7e-3 / saved / saved * 0.75 * 0.3 / 16.0;
-        let both = related(Entry::ApuTime, Entry::OffloadOverhead);
+        let both = related(Term::ApuTime.entry(0), Term::OffloadOverhead.entry(0));
         approx::assert_relative_eq!(width(&both), expected.abs(), max_relative = 1e-6);
         // sqrt(T_APU/(N*g)): a tenth more of two cancels, or is a tenth of the root.
         let width = |one, other| {
             let (_, low, high) = optimum(&related(one, other)).unwrap();
             (high - low) / (2.0 * 1.959_963_985) / 60.0_f64.sqrt()
         };
-        approx::assert_abs_diff_eq!(width(Entry::ApuTime, Entry::Gap), 0.0, epsilon = 1e-9);
-        approx::assert_abs_diff_eq!(width(Entry::ApuTime, Entry::Offloads), 0.0, epsilon = 1e-9);
-        approx::assert_relative_eq!(width(Entry::Offloads, Entry::Gap), 0.1, max_relative = 1e-6);
+        approx::assert_abs_diff_eq!(
+            width(Term::ApuTime.entry(0), Term::Gap.entry(0)),
+            0.0,
+            epsilon = 1e-9
+        );
+        approx::assert_abs_diff_eq!(
+            width(Term::ApuTime.entry(0), Term::Offloads.entry(0)),
+            0.0,
+            epsilon = 1e-9
+        );
+        approx::assert_relative_eq!(
+            width(Term::Offloads.entry(0), Term::Gap.entry(0)),
+            0.1,
+            max_relative = 1e-6
+        );
     }
 
     #[test]

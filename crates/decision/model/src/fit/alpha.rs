@@ -8,7 +8,7 @@ use super::shape::{
     ErrorSource, PointScale, Points, Question, Selection, Shape, choose, correlation, knots,
 };
 use crate::models::parameters::{Estimate, OverM, Table};
-use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Alpha;
@@ -46,7 +46,7 @@ pub(crate) fn alpha(
         warnings.push(repeated_once("alpha", file));
     }
     // The entry at m = 1 comes before the others.
-    let correlation = correlation(together, |index| Entry::Alpha(index + 1));
+    let correlation = correlation(together, |index| Term::Alpha.entry(index + 1));
     let value = match choice.chosen {
         Shape::Constant => OverM::Constant(values[0].clone()),
         _ => OverM::Table(Table {
@@ -264,7 +264,7 @@ mod tests {
         // 0.0025*(1 + 2^2), covariance 0.0025*1.5*2.
         let correlation = result.correlation.unwrap();
         let by_hand = 3.0 / (3.25_f64 * 5.0).sqrt();
-        let found = correlation.of(Entry::Alpha(1), Entry::Alpha(2));
+        let found = correlation.of(Term::Alpha.entry(1), Term::Alpha.entry(2));
         approx::assert_relative_eq!(found, by_hand, max_relative = 1e-12);
         // Two variances of one degree each: (1 + 1.5^2)^2/(1 + 1.5^4).
         let OverM::Table(table) = result.value else { panic!("a table") };

@@ -9,7 +9,7 @@ use super::shape::{
     correlation, knots,
 };
 use crate::models::parameters::{OverM, Table};
-use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Collective;
@@ -67,7 +67,7 @@ pub(crate) fn collective(
     if table.values.iter().all(|estimate| estimate.std_error.is_none()) {
         warnings.push(repeated_once("o_col_s", file));
     }
-    let correlation = correlation(together, |index| Entry::Collective(first + index));
+    let correlation = correlation(together, |index| Term::CollectiveCost.entry(first + index));
     let value = OverM::Table(table);
     Ok(TermMeasurement {
         choices: shapes,
@@ -334,9 +334,12 @@ mod tests {
         let OverM::Table(table) = &result.value else { panic!("a table") };
         assert_eq!((&table.m[..], table.interpolation), (&[2, 16][..], Interpolation::Line));
         let correlation = result.correlation.unwrap();
-        assert_eq!(correlation.entries(), [Entry::Collective(0), Entry::Collective(1)]);
+        assert_eq!(
+            correlation.entries(),
+            [Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)]
+        );
         // A slope that is too high lifts the far end and lowers the near one.
-        assert!(correlation.of(Entry::Collective(0), Entry::Collective(1)) < 0.0);
+        assert!(correlation.of(Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)) < 0.0);
     }
 
     #[test]

@@ -184,7 +184,7 @@ pub(crate) fn believe(
     }
     unknown.retain(|term| left.contains(term));
     let correlation = correlation.as_ref()?;
-    let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry).0);
+    let is_taken = |entry: &Entry| taken.contains(&entry.term);
     let entries: Vec<Entry> = correlation.entries().iter().copied().filter(is_taken).collect();
     let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));
     let matrix = pairs.map(|(one, other)| correlation.of(one, other)).collect();
@@ -268,49 +268,6 @@ pub(crate) const CARRIERS: [Term; 10] = [
 ];
 
 impl Term {
-    /// What the term adds to a sum \[s\].
-    pub(crate) fn contribution(self) -> &'static str {
-        match self {
-            Term::HpuTime | Term::ApuTime | Term::ApuSerialTime => self.name(),
-            Term::Alpha => "(alpha - 1)*t_hpu_s",
-            Term::Gap => "offloads*p*g_s",
-            Term::OffloadOverhead => "offloads*o_offload_s",
-            Term::ContextSwitch => "offloads*t_csw_s",
-            Term::CollectiveCost | Term::Collectives => "collectives*o_col_s",
-            Term::Offloads => "(offloads - 1)*(o_offload_s + t_csw_s)",
-        }
-    }
-
-    /// The value that leaves the term out of equation 11, above which estimates by runs alone lie. A
-    /// program off-loads at least once, so that times per off-load mean something.
-    pub(crate) fn neutral(self) -> f64 {
-        match self {
-            Term::Alpha | Term::Offloads => 1.0,
-            _ => 0.0,
-        }
-    }
-
-    /// The least that the term can be: nobody is slowed down by less than nothing.
-    pub(crate) fn least(self) -> f64 {
-        if self == Term::Alpha { 1.0 } else { 0.0 }
-    }
-
-    /// The files that would give the term a value.
-    pub(crate) fn measured_by(self) -> &'static str {
-        match self {
-            Term::Alpha => "alpha.csv, or runs.csv with several m,",
-            Term::OffloadOverhead => "offload.csv",
-            Term::ContextSwitch => "context_switch.csv",
-            Term::CollectiveCost => "collective.csv",
-            Term::Gap => "profile.csv, or runs.csv with several p,",
-            Term::HpuTime
-            | Term::ApuTime
-            | Term::ApuSerialTime
-            | Term::Offloads
-            | Term::Collectives => "profile.csv",
-        }
-    }
-
     /// The warning that goes with a neutral value.
     pub(crate) fn not_measured(self) -> Warning {
         Warning::NotMeasured {
@@ -334,8 +291,8 @@ mod tests {
 
     #[test]
     fn errors_of_different_files_do_not_go_together() {
-        let alpha = [Entry::Alpha(1), Entry::Alpha(2)];
-        let collective = [Entry::Collective(0), Entry::Collective(1)];
+        let alpha = [Term::Alpha.entry(1), Term::Alpha.entry(2)];
+        let collective = [Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)];
         let found = together(&[pair(alpha, 0.5), pair(collective, -0.25)]).unwrap();
         assert_eq!(found.entries(), [alpha, collective].concat());
         assert_eq!(found.row(0), [1.0, 0.5, 0.0, 0.0]);
@@ -353,13 +310,13 @@ mod tests {
             ..Estimate::exact(90.0)
         };
         prior.terms.g_s.source = Some("runs.csv".into());
-        let entries = vec![Entry::ApuTime, Entry::Gap, Entry::HpuTime];
+        let entries = vec![Term::ApuTime.entry(0), Term::Gap.entry(0), Term::HpuTime.entry(0)];
         let matrix = vec![1.0, 0.5, 0.25, 0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
         prior.correlation = Some(Correlation::new(entries, matrix).unwrap());
         let before = base.terms.t_hpu_s.clone();
         let mut unknown = vec![Term::ApuTime, Term::Gap];
         let correlation = believe(&prior, &mut base, &mut unknown).unwrap();
-        assert_eq!(correlation, pair([Entry::ApuTime, Entry::Gap], 0.5));
+        assert_eq!(correlation, pair([Term::ApuTime.entry(0), Term::Gap.entry(0)], 0.5));
         let source = Some("as last year".into());
         let expected = Estimate { std_error: Some(2.0), source, ..Estimate::exact(90.0) };
         assert_eq!(base.terms.t_apu_s, expected);

@@ -220,6 +220,7 @@ impl fmt::Display for ShapeChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::terms::Term;
 
     #[test]
     fn a_line_is_stored_at_its_ends_and_a_curve_everywhere() {
@@ -270,15 +271,15 @@ mod tests {
     #[test]
     fn what_cannot_be_squared_has_no_correlation() {
         let covariance = DMatrix::from_element(2, 2, f64::INFINITY);
-        assert_eq!(correlation(Some(covariance), Entry::Alpha), None);
+        assert_eq!(correlation(Some(covariance), |index| Term::Alpha.entry(index)), None);
     }
 
     #[test]
     fn what_is_exact_has_no_correlation() {
         let covariance =
             DMatrix::from_row_slice(3, 3, &[0.0, 0.0, 0.0, 0.0, 4.0, -3.0, 0.0, -3.0, 9.0]);
-        let found = correlation(Some(covariance), Entry::Alpha).unwrap();
-        assert_eq!(found.entries(), [Entry::Alpha(1), Entry::Alpha(2)]);
+        let found = correlation(Some(covariance), |index| Term::Alpha.entry(index)).unwrap();
+        assert_eq!(found.entries(), [Term::Alpha.entry(1), Term::Alpha.entry(2)]);
         assert_eq!(found.row(0), [1.0, -0.5]);
     }
 }

@@ -183,7 +183,8 @@ fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::models::parameters::{Estimate, OverM, Table};
-    use crate::models::sensitivity::{Correlation, Entry};
+    use crate::models::sensitivity::Correlation;
+    use crate::models::terms::Term;
     use crate::models::{Parameters, published};
 
     fn uncertain() -> Parameters {
@@ -193,7 +194,8 @@ mod tests {
             estimate.std_error = Some(0.01 * (1.0 + place as f64) * estimate.value);
             estimate.degrees_of_freedom = (place % 3 == 0).then_some(2.0 + place as f64);
         }
-        let entries = vec![Entry::HpuTime, Entry::Gap, Entry::Collective(3)];
+        let entries =
+            vec![Term::HpuTime.entry(0), Term::Gap.entry(0), Term::CollectiveCost.entry(3)];
         let matrix = vec![1.0, -0.5, 0.25, -0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         parameters
@@ -341,7 +343,7 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.terms.c_apu_s.std_error = Some(0.5);
         parameters.terms.g_s.std_error = Some(0.25);
-        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let entries = vec![Term::ApuSerialTime.entry(0), Term::Gap.entry(0)];
         let matrix = vec![1.0, 0.6, 0.6, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         // 2*0.5*(1, 0) and 4*0.25*(0.6, 0.8).

@@ -1,7 +1,6 @@
 use super::super::parameters::{OverM, Phase, Table};
 use super::super::published;
 use super::super::refined::Placement;
-use super::super::sensitivity::Entry;
 use super::*;
 
 const GOOD: &str = "\
@@ -292,8 +291,11 @@ fn intricate() -> Parameters {
         },
         phases: vec![phase("new\"view"), phase("evaluate")],
         correlation: Some(
-            Correlation::new(vec![Entry::HpuTime, Entry::Alpha(1)], vec![1.0, -third, -third, 1.0])
-                .unwrap(),
+            Correlation::new(
+                vec![Term::HpuTime.entry(0), Term::Alpha.entry(1)],
+                vec![1.0, -third, -third, 1.0],
+            )
+            .unwrap(),
         ),
         refinements: None,
         evidence: None,
@@ -339,7 +341,8 @@ fn a_table_that_goes_on_reads_back_exactly_and_makes_it_the_second_version() {
         assert!(columns.contains(&format!(", interpolation = \"{name}\" }}")), "{columns}");
         assert_eq!(read(&columns).unwrap(), parameters);
         // Each entry with a source of its own.
-        parameters.terms.estimate_mut(Entry::Alpha(1)).unwrap().source = Some("runs.csv".into());
+        parameters.terms.estimate_mut(Term::Alpha.entry(1)).unwrap().source =
+            Some("runs.csv".into());
         let rows = parameters.to_toml();
         assert_eq!(rows.matches("interpolation").count(), 1, "{rows}");
         assert_eq!(read(&rows).unwrap(), parameters);
@@ -399,8 +402,8 @@ fn a_correlation_is_read_by_the_names_of_its_entries() {
                 \"alpha(2)\" = [-0.5, 1]\n";
     let parameters = read(&format!("{GOOD}{good}")).unwrap();
     let correlation = parameters.correlation.unwrap();
-    assert_eq!(correlation.entries(), [Entry::HpuTime, Entry::Alpha(1)]);
-    assert_eq!(correlation.of(Entry::Alpha(1), Entry::HpuTime), -0.5);
+    assert_eq!(correlation.entries(), [Term::HpuTime.entry(0), Term::Alpha.entry(1)]);
+    assert_eq!(correlation.of(Term::Alpha.entry(1), Term::HpuTime.entry(0)), -0.5);
     let check = |good_part: &str, bad: &str, expected: &str| {
         let error = read(&format!("{GOOD}{}", good.replacen(good_part, bad, 1))).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -438,7 +441,7 @@ fn with_evidence() -> Parameters {
     };
     let configurations = vec![observed(1, 0.1), observed(4, 7.25)];
     let observations = Observations::new("my \"runs\"", configurations, 1e-4, 4.0);
-    let entries = vec![Entry::HpuTime, Entry::Gap];
+    let entries = vec![Term::HpuTime.entry(0), Term::Gap.entry(0)];
     let before = Before {
         terms: parameters.terms.clone(),
         correlation: Some(Correlation::new(entries, vec![1.0, 0.5, 0.5, 1.0]).unwrap()),
