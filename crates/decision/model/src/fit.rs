@@ -34,11 +34,9 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
-mod alpha;
 mod collective;
-mod context_switch;
+mod host;
 pub mod identifiability;
-mod idle;
 mod inputs;
 mod known;
 mod offload;
@@ -47,19 +45,16 @@ mod profile;
 pub mod refined;
 pub mod report;
 pub mod runs;
-mod sample;
 pub mod shape;
+mod short_runs;
 pub mod summary;
 mod terms;
-mod threads;
-mod wavefront;
 
 pub use inputs::{FileRows, Inputs, Options, Settings};
 pub use refined::RefinedCounts;
 pub use report::Report;
 pub use runs::{Reading, Runs, WarmUp};
-pub use threads::estimate_threads;
-pub use wavefront::estimate_wavefront;
+pub use short_runs::{estimate_threads, estimate_wavefront};
 
 use crate::models::Parameters;
 use crate::models::observations::Evidence;

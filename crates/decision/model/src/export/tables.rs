@@ -1,6 +1,6 @@
 //! Parameters as tables: CSV, Markdown and LaTeX, and as one JSON object.
 
-use super::names::basis;
+use super::basis;
 use crate::models::parameters::{Decomposition, Estimate, Parameters};
 use crate::models::terms::{Term, TermValue};
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::FileRows;
-use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{FileRows, Repetitions, TermMeasurement, correlation, repeated_once, warm_up};
 use super::shape::{
     ErrorSource, PointScale, Points, Question, Selection, Shape, ShapeChoice, TermChoices, choose,
-    correlation, knots,
+    knots,
 };
 use crate::models::parameters::{OverM, Table};
 use crate::models::terms::Term;
@@ -253,7 +252,7 @@ mod tests {
 
     /// A file of three repetitions with 3 % noise, of each operation with the time of a call.
     fn noisy(operations: &[(&str, Truth)], ranks: &[u32], seed: u64) -> FileRows<Collective> {
-        let mut noise = crate::fit::sample::noise::relative(seed);
+        let mut noise = crate::fit::inputs::noise::relative(seed);
         let mut rows = Vec::new();
         for &(operation, truth) in operations {
             for &ranks in ranks {
@@ -344,7 +343,7 @@ mod tests {
 
     #[test]
     fn intervals_cover_the_truth_in_95_of_100_files() {
-        use crate::fit::sample::noise::assert_covers;
+        use crate::fit::inputs::noise::assert_covers;
         for shape in [Shape::Linear, Shape::Table] {
             let collective_shape = Selection::Fixed(shape);
             let choices = TermChoices { collective: collective_shape, ..TermChoices::default() };

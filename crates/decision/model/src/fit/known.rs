@@ -2,11 +2,11 @@
 //! both as the evidence that predictions are conditioned on.
 
 use super::inputs::{Inputs, Settings};
+use super::inputs::{TermMeasurement, stated};
 use super::profile::Program;
 use super::runs::{Cell, Runs};
-use super::sample::{TermMeasurement, stated};
 use super::shape::ShapeChoice;
-use super::{alpha, collective, context_switch, offload, profile};
+use super::{collective, host, offload, profile};
 use crate::models::Parameters;
 use crate::models::observations::{Before, Evidence, Observation, Observations};
 use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
@@ -36,9 +36,9 @@ impl FileTerms {
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
         let term_choices = &settings.options.terms;
         let mut warnings = TermWarnings::default();
-        let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
+        let alpha = |file| host::alpha(file, term_choices.alpha, settings.apus);
         let collective = |file| collective::collective(file, term_choices, settings.apus);
-        let context_switch = context_switch::context_switch;
+        let context_switch = host::context_switch;
         Ok(Self {
             alpha: warnings.part(inputs.alpha.as_ref().map(alpha).transpose()?),
             o_offload_s: warnings.part(inputs.offload.as_ref().map(offload::offload).transpose()?),

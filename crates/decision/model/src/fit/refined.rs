@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::inputs::FileRows;
+use super::inputs::stated;
 use super::runs::{Cell, Runs};
-use super::sample::stated;
 use crate::models::Parameters;
 use crate::models::parameters::Estimate;
 use crate::models::refined::{Memory, Placement, Refinements};

@@ -3,7 +3,7 @@
 use super::in_units;
 use crate::belief::{Form, Line, Number, Numbers, Regressor, Size, View, Work, grows};
 use crate::fit::identifiability::Group;
-use crate::fit::sample::stated;
+use crate::fit::inputs::stated;
 use crate::fit::shape;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table};
