@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::{FileRows, Repetitions, TermMeasurement, correlation, repeated_once, warm_up};
+use super::inputs::{
+    FileRows, Repetitions, TermMeasurement, correlation, mean, repeated_once, warm_up,
+};
 use super::shape::{
     ErrorSource, PointScale, Points, Question, Selection, Shape, ShapeChoice, TermChoices, choose,
     knots,
@@ -40,7 +42,7 @@ pub(crate) fn collective(
     let mut warnings: Vec<Warning> = warm_up(file, &all).into_iter().collect();
     warnings.extend(times.iter().filter_map(|(&ranks, kinds)| unlike(file, ranks, kinds)));
     let asked = |term: String, selection| Question { term, file, selection, last_m };
-    let at_one = times.get(&1).map(|kinds| at_one(kinds).measured_in(file));
+    let at_one = times.get(&1).map(|kinds| mean(kinds.values()).measured_in(file));
     let points = points(&times);
     let mut table = Table::new(Vec::new(), Vec::new());
     table.m.extend(at_one.iter().map(|_| 1));
@@ -120,15 +122,6 @@ fn wanted(
     Ok((times, count))
 }
 
-fn mean(repetitions: &Repetitions) -> Mean {
-    Mean::of(&repetitions.iter().map(|(_, time)| *time).collect::<Vec<_>>())
-}
-
-/// The mean over everything that one rank alone was measured with.
-fn at_one(kinds: &BTreeMap<CollectiveKind, Repetitions>) -> Mean {
-    Mean::of(&kinds.values().flatten().map(|(_, time)| *time).collect::<Vec<_>>())
-}
-
 /// The mean over the kinds at each number of ranks above 1.
 fn points(times: &CollectiveTimes) -> Points {
     let mut all: Vec<&CollectiveKind> = times.values().flat_map(BTreeMap::keys).collect();
@@ -144,17 +137,14 @@ fn points(times: &CollectiveTimes) -> Points {
     };
     for (index, (&ranks, kinds)) in times.range(2..).enumerate() {
         let means: BTreeMap<&CollectiveKind, Mean> =
-            kinds.iter().map(|(kind, repetitions)| (kind, mean(repetitions))).collect();
+            kinds.iter().map(|(kind, repetitions)| (kind, mean([repetitions]))).collect();
         let count = means.len() as f64;
         let value = means.values().map(|mean| mean.value).sum::<f64>() / count;
         points.m.push(ranks);
         points.values.push(value);
         points.counts.push(means.values().map(|mean| mean.count as f64).sum());
-        points.parts.extend(means.values().map(|mean| ErrorSource {
-            variance: mean.std_error.map(|error| error.powi(2)),
-            degrees_of_freedom: mean.degrees_of_freedom,
-            loadings: vec![(index, 1.0 / count)],
-        }));
+        let part = |mean| ErrorSource::of(mean, vec![(index, 1.0 / count)]);
+        points.parts.extend(means.values().map(part));
         for (deviations, kind) in points.kinds.iter_mut().zip(&all) {
             deviations.push(means.get(kind).map(|mean| (mean.value - value) / count));
         }
@@ -191,7 +181,7 @@ fn unlike(
     ranks: u32,
     kinds: &BTreeMap<CollectiveKind, Repetitions>,
 ) -> Option<Warning> {
-    let value = |kind: &(&CollectiveKind, &Repetitions)| mean(kind.1).value;
+    let value = |kind: &(&CollectiveKind, &Repetitions)| mean([kind.1]).value;
     let by_value = |a: &_, b: &_| value(a).total_cmp(&value(b));
     let cheapest = kinds.iter().min_by(by_value)?;
     let dearest = kinds.iter().max_by(by_value)?;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::inputs::{FileRows, Repetitions, TermMeasurement, correlation, repeated_once, warm_up};
+use super::inputs::{
+    FileRows, Repetitions, TermMeasurement, correlation, mean, repeated_once, warm_up,
+};
 use super::shape::{ErrorSource, PointScale, Points, Question, Selection, Shape, choose, knots};
 use crate::models::parameters::{Estimate, OverM, Table};
 use crate::models::terms::Term;
@@ -80,10 +82,6 @@ fn times_by_size(measured: &FileRows<Alpha>) -> BTreeMap<u32, AlphaTimes> {
     times
 }
 
-fn mean(repetitions: &Repetitions) -> Mean {
-    Mean::of(&repetitions.iter().map(|(_, time)| *time).collect::<Vec<_>>())
-}
-
 /// The mean time of one process alone, which every ratio needs.
 fn mean_alone(file: &str, size: u32, times: &AlphaTimes) -> Result<Mean> {
     let too_little = |found: String, advice: String| Error::too_little(file, found, advice);
@@ -96,7 +94,7 @@ fn mean_alone(file: &str, size: u32, times: &AlphaTimes) -> Result<Mean> {
             ),
         ));
     };
-    let alone = mean(values);
+    let alone = mean([values]);
     if alone.value > 0.0 {
         return Ok(alone);
     }
@@ -116,7 +114,7 @@ fn points(file: &str, times: &BTreeMap<u32, AlphaTimes>) -> Result<Points> {
     let mut ratios: BTreeMap<u32, BTreeMap<u32, (Mean, f64)>> = BTreeMap::new();
     for (size, by_processes) in times {
         for (&processes, values) in by_processes.range(2..) {
-            let together = mean(values);
+            let together = mean([values]);
             let ratio = together.value / alone[size].value;
             ratios.entry(processes).or_default().insert(*size, (together, ratio));
         }
@@ -139,23 +137,17 @@ fn points(file: &str, times: &BTreeMap<u32, AlphaTimes>) -> Result<Points> {
         points.counts.push(of_sizes.values().map(|(mean, _)| mean.count as f64).sum());
         for (&size, &(together, ratio)) in of_sizes {
             let per_time = 1.0 / (sizes * alone[&size].value);
-            points.parts.push(part(together, vec![(index, per_time)]));
+            points.parts.push(ErrorSource::of(&together, vec![(index, per_time)]));
             of_alone.entry(size).or_default().push((index, -ratio * per_time));
         }
         for (kind, size) in points.kinds.iter_mut().zip(times.keys()) {
             kind.push(of_sizes.get(size).map(|(_, ratio)| (ratio - value) / sizes));
         }
     }
-    points.parts.extend(of_alone.into_iter().map(|(size, loadings)| part(alone[&size], loadings)));
+    points.parts.extend(
+        of_alone.into_iter().map(|(size, loadings)| ErrorSource::of(&alone[&size], loadings)),
+    );
     Ok(points)
-}
-
-fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> ErrorSource {
-    ErrorSource {
-        variance: mean.std_error.map(|error| error.powi(2)),
-        degrees_of_freedom: mean.degrees_of_freedom,
-        loadings,
-    }
 }
 
 /// How rarely chance alone may make numbers of processes seem unlike.
@@ -217,9 +209,8 @@ fn alone(measured: &FileRows<ContextSwitch>, used: usize) -> Option<Warning> {
 /// The mean of all times, or of the means of the groups where an analysis of variance tells these
 /// apart: `F = [sum of n*(mean - all)^2/(k - 1)] / [sum of (time - mean)^2/(n - k)]`.
 fn pooled(file: &str, groups: &[Repetitions]) -> (Mean, Option<Warning>) {
-    let times = |group: &Repetitions| group.iter().map(|(_, time)| *time).collect::<Vec<_>>();
-    let all = Mean::of(&groups.iter().flat_map(times).collect::<Vec<_>>());
-    let means: Vec<Mean> = groups.iter().map(|group| Mean::of(&times(group))).collect();
+    let all = mean(groups);
+    let means: Vec<Mean> = groups.iter().map(|group| mean([group])).collect();
     let (between, within) = (means.len() as f64 - 1.0, (all.count as usize - means.len()) as f64);
     if between == 0.0 || within == 0.0 {
         return (all, None);

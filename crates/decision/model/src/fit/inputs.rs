@@ -208,6 +208,12 @@ impl Mean {
 /// What one measurement gave in each of its repetitions, in their order.
 pub(crate) type Repetitions = Vec<(u32, f64)>;
 
+/// The mean over the repetitions of some measurements.
+pub(crate) fn mean<'a>(measurements: impl IntoIterator<Item = &'a Repetitions>) -> Mean {
+    let times = measurements.into_iter().flatten().map(|(_, time)| *time);
+    Mean::of(&times.collect::<Vec<_>>())
+}
+
 /// A first repetition that is slower by less than this fraction does no harm.
 const HARMLESS: f64 = 0.01;
 

@@ -3,27 +3,26 @@
 
 use super::inputs::{Inputs, Settings};
 use super::inputs::{TermMeasurement, stated};
-use super::profile::Program;
 use super::runs::{Cell, Runs};
 use super::shape::ShapeChoice;
 use super::{collective, host, offload, profile};
 use crate::models::Parameters;
 use crate::models::observations::{Before, Evidence, Observation, Observations};
-use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
+use crate::models::parameters::{Estimate, NOT_MEASURED, Phase, Terms};
 use crate::models::sensitivity::{Correlation, Entry};
 use crate::models::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
-use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
-/// The terms that files determine, each with the number of rows behind it.
+/// The terms that files determine.
 pub(crate) struct FileTerms {
-    pub alpha: Option<(OverM, u64)>,
-    pub o_offload_s: Option<(Estimate, u64)>,
-    pub t_csw_s: Option<(Estimate, u64)>,
-    pub o_col_s: Option<(OverM, u64)>,
-    pub program: Option<(Program, u64)>,
+    /// What files say of the terms; those that none knows have neutral values.
+    terms: Terms,
+    /// Parts of the terms, where the program has several phases.
+    phases: Vec<Phase>,
+    /// Terms that a file determines, with the number of rows behind each.
+    rows: Vec<(Term, u64)>,
     /// How the shapes of terms over m were chosen.
     pub choices: Vec<ShapeChoice>,
     /// How the errors of the entries of terms over m go together.
@@ -31,89 +30,90 @@ pub(crate) struct FileTerms {
     pub warnings: Vec<Warning>,
 }
 
+/// Terms that a profile determines.
+const OF_PROFILE: [Term; 6] = [
+    Term::HpuTime,
+    Term::ApuTime,
+    Term::ApuSerialTime,
+    Term::Gap,
+    Term::Offloads,
+    Term::Collectives,
+];
+
 impl FileTerms {
     /// Evaluates every file that is given.
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
-        let term_choices = &settings.options.terms;
-        let mut warnings = TermWarnings::default();
-        let alpha = |file| host::alpha(file, term_choices.alpha, settings.apus);
-        let collective = |file| collective::collective(file, term_choices, settings.apus);
-        let context_switch = host::context_switch;
-        Ok(Self {
-            alpha: warnings.part(inputs.alpha.as_ref().map(alpha).transpose()?),
-            o_offload_s: warnings.part(inputs.offload.as_ref().map(offload::offload).transpose()?),
-            t_csw_s: warnings.part(inputs.context_switch.as_ref().map(context_switch).transpose()?),
-            o_col_s: warnings.part(inputs.collective.as_ref().map(collective).transpose()?),
-            program: warnings.part(inputs.profile.as_ref().map(profile::program).transpose()?),
-            choices: warnings.choices,
-            correlations: warnings.correlations,
-            warnings: warnings.warnings,
-        })
+        let (choices, apus) = (&settings.options.terms, settings.apus);
+        let mut known = Self {
+            terms: Terms::nothing(),
+            phases: Vec::new(),
+            rows: Vec::new(),
+            choices: Vec::new(),
+            correlations: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for term in Term::all().filter(|term| *term != Term::Collectives) {
+            known.terms.value_mut(term).set(stated(term.neutral(), NOT_MEASURED));
+        }
+        if let Some(file) = &inputs.alpha {
+            known.terms.alpha = known.take(&[Term::Alpha], host::alpha(file, choices.alpha, apus)?);
+        }
+        if let Some(file) = &inputs.offload {
+            known.terms.o_offload_s = known.take(&[Term::OffloadOverhead], offload::offload(file)?);
+        }
+        if let Some(file) = &inputs.context_switch {
+            known.terms.t_csw_s = known.take(&[Term::ContextSwitch], host::context_switch(file)?);
+        }
+        if let Some(file) = &inputs.collective {
+            let measured = collective::collective(file, choices, apus)?;
+            known.terms.o_col_s = known.take(&[Term::CollectiveCost], measured);
+        }
+        if let Some(file) = &inputs.profile {
+            let program = known.take(&OF_PROFILE, profile::program(file)?);
+            for (term, value) in program.whole.values() {
+                for estimate in value.estimates {
+                    known.terms.value_mut(term).set(estimate.clone());
+                }
+            }
+            known.phases = program.phases;
+        } else if inputs.collective.is_some() {
+            // Without a known cost, the number of collectives is one with their cost.
+            let neutral = stated(Term::Collectives.neutral(), NOT_MEASURED);
+            known.terms.collectives = Some(neutral);
+        }
+        Ok(known)
+    }
+
+    /// Parts a measurement of some terms from what comes with its value.
+    fn take<T>(&mut self, terms: &[Term], measured: TermMeasurement<T>) -> T {
+        self.rows.extend(terms.iter().map(|term| (*term, measured.observations)));
+        self.choices.extend(measured.choices);
+        self.correlations.extend(measured.correlation);
+        self.warnings.extend(measured.warnings);
+        measured.value
+    }
+
+    /// The rows behind a term; `None` where no file determines it.
+    pub fn rows(&self, term: Term) -> Option<u64> {
+        self.rows.iter().find(|(known, _)| *known == term).map(|(_, rows)| *rows)
     }
 
     /// The terms that nothing determines yet.
     pub fn unknown_terms(&self) -> Vec<Term> {
-        let mut unknown = Vec::new();
-        if self.program.is_none() {
-            unknown.extend([Term::HpuTime, Term::ApuTime, Term::ApuSerialTime, Term::Gap]);
-            unknown.push(Term::Offloads);
-            // Without a known cost, the number of collectives is one with their cost.
-            unknown.extend(self.o_col_s.is_some().then_some(Term::Collectives));
-        }
-        unknown.extend(self.alpha.is_none().then_some(Term::Alpha));
-        unknown.extend(self.o_offload_s.is_none().then_some(Term::OffloadOverhead));
-        unknown.extend(self.t_csw_s.is_none().then_some(Term::ContextSwitch));
-        unknown.extend(self.o_col_s.is_none().then_some(Term::CollectiveCost));
-        CARRIERS.into_iter().filter(|term| unknown.contains(term)).collect()
+        let is_unknown = |term: &Term| {
+            let is_there = *term != Term::Collectives || self.terms.collectives.is_some();
+            is_there && self.rows(*term).is_none()
+        };
+        CARRIERS.into_iter().filter(is_unknown).collect()
     }
 
     /// The parameters with what is known, and with neutral values for the rest.
     pub fn parameters(&self, settings: &Settings) -> Parameters {
-        let neutral = |term: Term| stated(term.neutral(), NOT_MEASURED);
-        let mut terms = Terms::nothing();
-        for term in Term::all().filter(|term| *term != Term::Collectives) {
-            terms.value_mut(term).set(neutral(term));
-        }
-        let phases = match &self.program {
-            Some((program, _)) => {
-                for (term, value) in program.whole.values() {
-                    for estimate in value.estimates {
-                        terms.value_mut(term).set(estimate.clone());
-                    }
-                }
-                program.phases.clone()
-            }
-            None => {
-                if self.o_col_s.is_some() {
-                    terms.collectives = Some(neutral(Term::Collectives));
-                }
-                Vec::new()
-            }
-        };
-        for (term, known) in
-            [(Term::OffloadOverhead, &self.o_offload_s), (Term::ContextSwitch, &self.t_csw_s)]
-        {
-            if let Some((estimate, _)) = known {
-                terms.value_mut(term).set(estimate.clone());
-            }
-        }
-        if let Some((alpha, _)) = &self.alpha {
-            terms.alpha = alpha.clone();
-        }
-        if let Some((o_col_s, _)) = &self.o_col_s {
-            terms.o_col_s = o_col_s.clone();
-        }
-        Parameters {
-            name: settings.name.clone(),
-            decomposition: settings.decomposition,
-            apus: settings.apus,
-            quantity: Quantity::Time,
-            terms,
-            phases,
-            correlation: together(&self.correlations),
-            refinements: None,
-            evidence: None,
-        }
+        let Settings { name, decomposition, apus, .. } = settings;
+        let mut parameters = Parameters::new(name, *decomposition, *apus, self.terms.clone());
+        parameters.phases = self.phases.clone();
+        parameters.correlation = together(&self.correlations);
+        parameters
     }
 }
 
@@ -128,26 +128,6 @@ pub(crate) fn together(correlations: &[Correlation]) -> Option<Correlation> {
     let matrix = matrix.collect();
     (!all.is_empty())
         .then(|| Correlation::new(all, matrix).expect("invariant: blocks of correlations are one"))
-}
-
-/// What comes with measurements beside their values.
-#[derive(Default)]
-struct TermWarnings {
-    choices: Vec<ShapeChoice>,
-    correlations: Vec<Correlation>,
-    warnings: Vec<Warning>,
-}
-
-impl TermWarnings {
-    /// Parts a measurement from its warnings.
-    fn part<T>(&mut self, measured: Option<TermMeasurement<T>>) -> Option<(T, u64)> {
-        measured.map(|measurement| {
-            self.choices.extend(measurement.choices);
-            self.correlations.extend(measurement.correlation);
-            self.warnings.extend(measurement.warnings);
-            (measurement.value, measurement.observations)
-        })
-    }
 }
 
 /// Gives the unknown terms the values that are believed of them, which leaves none of them

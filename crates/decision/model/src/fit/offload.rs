@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::inputs::FileRows;
-use super::inputs::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{FileRows, Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::{Design, Mean};
 use mmgp_base::error::{Error, Result, Warning};

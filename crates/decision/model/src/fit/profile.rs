@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::inputs::FileRows;
-use super::inputs::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{FileRows, Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::{Estimate, Phase};
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::FileRows;
-use super::inputs::stated;
+use super::inputs::{FileRows, stated};
 use super::runs::{Cell, Runs};
 use crate::models::Parameters;
 use crate::models::parameters::Estimate;

@@ -10,6 +10,7 @@ use nalgebra::DMatrix;
 
 use crate::models::parameters::{Estimate, Interpolation, every_m};
 use crate::models::sensitivity::StandardError;
+use crate::statistics::Mean;
 
 pub(crate) use choosing::{Question, choose};
 
@@ -223,6 +224,14 @@ pub(crate) struct ErrorSource {
     pub degrees_of_freedom: f64,
     /// Error of each point that it touches if it is 1.
     pub loadings: Vec<(usize, f64)>,
+}
+
+impl ErrorSource {
+    /// What a mean errs by, with the error of each point that it touches if that is 1.
+    pub fn of(mean: &Mean, loadings: Vec<(usize, f64)>) -> Self {
+        let variance = mean.std_error.map(|error| error.powi(2));
+        Self { variance, degrees_of_freedom: mean.degrees_of_freedom, loadings }
+    }
 }
 
 /// What the standard errors are taken from.
