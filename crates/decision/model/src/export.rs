@@ -211,36 +211,29 @@ mod tests {
         };
         let values = vec![Estimate::exact(1.0), measured(1.28, 0.01, "alpha.csv")];
         let alpha = Table::new(vec![1, 2], values);
-        Parameters {
-            name: "PBPI \"107\", QS20".into(),
-            decomposition: Decomposition::Task { tasks: 16 },
-            apus: 16,
-            quantity: mmgp_base::quantity::Quantity::Time,
-            terms: Terms {
-                t_hpu_s: measured(1.3, 0.02, "profile.csv"),
-                t_apu_s: Estimate::exact(370.0),
-                c_apu_s: Estimate::exact(0.1 + 0.2),
-                offloads: Estimate::exact(20000.0),
-                o_offload_s: sum,
-                t_csw_s: Estimate::exact(0.0),
-                g_s: Estimate::exact(4e-5),
-                collectives: Some(Estimate::exact(100.0)),
-                alpha: OverM::Table(alpha),
-                o_col_s: OverM::Constant(Estimate::exact(1.6e-5)),
-            },
-            phases: vec![Phase {
-                name: "newview, \"left\"".into(),
-                t_hpu_s: Estimate::exact(0.5),
-                t_apu_s: Estimate::exact(370.0),
-                c_apu_s: Estimate::exact(0.25),
-                offloads: Estimate::exact(20000.0),
-                g_s: Estimate::exact(4e-5),
-                collectives: None,
-            }],
-            correlation: None,
-            refinements: None,
-            evidence: None,
-        }
+        let terms = Terms {
+            t_hpu_s: measured(1.3, 0.02, "profile.csv"),
+            t_apu_s: Estimate::exact(370.0),
+            c_apu_s: Estimate::exact(0.1 + 0.2),
+            offloads: Estimate::exact(20000.0),
+            o_offload_s: sum,
+            g_s: Estimate::exact(4e-5),
+            collectives: Some(Estimate::exact(100.0)),
+            alpha: OverM::Table(alpha),
+            o_col_s: OverM::Constant(Estimate::exact(1.6e-5)),
+            ..Terms::nothing()
+        };
+        let phase = Phase {
+            t_hpu_s: Estimate::exact(0.5),
+            t_apu_s: Estimate::exact(370.0),
+            c_apu_s: Estimate::exact(0.25),
+            offloads: Estimate::exact(20000.0),
+            g_s: Estimate::exact(4e-5),
+            ..Phase::nothing("newview, \"left\"")
+        };
+        let decomposition = Decomposition::Task { tasks: 16 };
+        let whole = Parameters::new("PBPI \"107\", QS20", decomposition, 16, terms);
+        Parameters { phases: vec![phase], ..whole }
     }
 
     /// A parameter set in which everything that may be absent is.

@@ -7,38 +7,26 @@ use crate::models::sensitivity::Correlation;
 use crate::models::terms::Term;
 use crate::models::time_model::Value;
 use crate::models::{published, published_names};
+use crate::toy::estimate;
 
 const SAMPLING: Sampling = Sampling::new(40_000, 7);
-
-fn estimate(value: f64, std_error: f64) -> Estimate {
-    Estimate { std_error: Some(std_error), ..Estimate::exact(value) }
-}
 
 /// Two APUs and a second thread so slow that only (1, 1) and (1, 2) can win. With one
 /// off-load, `T(1,1) - T(1,2) = T_APU/2 - g`.
 fn two_rivals(t_apu_s: Estimate, g_s: Estimate) -> Parameters {
-    Parameters {
-        name: "rivals".into(),
-        decomposition: Decomposition::Data,
-        apus: 2,
-        quantity: mmgp_base::quantity::Quantity::Time,
-        terms: Terms {
-            t_hpu_s: estimate(2.0, 0.0),
-            t_apu_s,
-            c_apu_s: estimate(0.0, 0.0),
-            offloads: Estimate::exact(1.0),
-            o_offload_s: estimate(0.0, 0.0),
-            t_csw_s: estimate(0.0, 0.0),
-            g_s,
-            collectives: None,
-            alpha: OverM::Constant(estimate(1000.0, 0.0)),
-            o_col_s: OverM::Constant(estimate(0.0, 0.0)),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: None,
-        evidence: None,
-    }
+    let terms = Terms {
+        t_hpu_s: estimate(2.0, 0.0),
+        t_apu_s,
+        c_apu_s: estimate(0.0, 0.0),
+        offloads: Estimate::exact(1.0),
+        o_offload_s: estimate(0.0, 0.0),
+        t_csw_s: estimate(0.0, 0.0),
+        g_s,
+        alpha: OverM::Constant(estimate(1000.0, 0.0)),
+        o_col_s: OverM::Constant(estimate(0.0, 0.0)),
+        ..Terms::nothing()
+    };
+    Parameters::new("rivals", Decomposition::Data, 2, terms)
 }
 
 /// Posterior by a model that is hardly off.

@@ -349,28 +349,17 @@ mod tests {
     fn parameters() -> Parameters {
         let uncertain =
             |value: f64| Estimate { std_error: Some(0.1 * value), ..Estimate::exact(value) };
-        Parameters {
-            name: "toy".into(),
-            decomposition: Decomposition::Data,
-            apus: 16,
-            quantity: mmgp_base::quantity::Quantity::Time,
-            terms: Terms {
-                t_hpu_s: Estimate::exact(1.0),
-                t_apu_s: uncertain(3.0),
-                c_apu_s: uncertain(1.0),
-                offloads: uncertain(1000.0),
-                o_offload_s: uncertain(0.3e-3),
-                t_csw_s: uncertain(0.2e-3),
-                g_s: uncertain(0.05e-3),
-                collectives: None,
-                alpha: OverM::Constant(Estimate::exact(1.0)),
-                o_col_s: OverM::Constant(Estimate::exact(0.0)),
-            },
-            phases: vec![],
-            correlation: None,
-            refinements: None,
-            evidence: None,
-        }
+        let terms = Terms {
+            t_hpu_s: Estimate::exact(1.0),
+            t_apu_s: uncertain(3.0),
+            c_apu_s: uncertain(1.0),
+            offloads: uncertain(1000.0),
+            o_offload_s: uncertain(0.3e-3),
+            t_csw_s: uncertain(0.2e-3),
+            g_s: uncertain(0.05e-3),
+            ..Terms::nothing()
+        };
+        Parameters::new("toy", Decomposition::Data, 16, terms)
     }
 
     fn ask(parameters: &Parameters, host_factor: f64) -> BreakEven {

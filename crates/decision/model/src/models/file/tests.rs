@@ -272,33 +272,25 @@ fn intricate() -> Parameters {
     ];
     let o_col =
         [0.0, 16e-6, 118e-6].map(|value| estimate(value, Some(value / 7.0), Some("mpptest")));
+    let terms = Terms {
+        t_hpu_s: estimate(third, Some(third * third), Some("")),
+        t_apu_s: Estimate::exact(0.1),
+        c_apu_s: Estimate::exact(1e-323),
+        offloads: Estimate::exact(2e17),
+        o_offload_s: Estimate::exact(f64::MIN_POSITIVE),
+        t_csw_s: Estimate::exact(f64::MAX),
+        g_s: Estimate::exact(1e-9),
+        collectives: Some(Estimate::exact(2.0)),
+        alpha: OverM::Table(Table::new(vec![1, 2, 40], alpha)),
+        o_col_s: OverM::Table(Table::new(vec![1, 2, 4], o_col.to_vec())),
+    };
+    let entries = vec![Term::HpuTime.entry(0), Term::Alpha.entry(1)];
+    let correlation = Correlation::new(entries, vec![1.0, -third, -third, 1.0]).unwrap();
+    let decomposition = Decomposition::Task { tasks: u32::MAX };
     Parameters {
-        name: "intricate # [terms] \"".into(),
-        decomposition: Decomposition::Task { tasks: u32::MAX },
-        apus: u32::MAX,
-        quantity: mmgp_base::quantity::Quantity::Time,
-        terms: Terms {
-            t_hpu_s: estimate(third, Some(third * third), Some("")),
-            t_apu_s: Estimate::exact(0.1),
-            c_apu_s: Estimate::exact(1e-323),
-            offloads: Estimate::exact(2e17),
-            o_offload_s: Estimate::exact(f64::MIN_POSITIVE),
-            t_csw_s: Estimate::exact(f64::MAX),
-            g_s: Estimate::exact(1e-9),
-            collectives: Some(Estimate::exact(2.0)),
-            alpha: OverM::Table(Table::new(vec![1, 2, 40], alpha)),
-            o_col_s: OverM::Table(Table::new(vec![1, 2, 4], o_col.to_vec())),
-        },
         phases: vec![phase("new\"view"), phase("evaluate")],
-        correlation: Some(
-            Correlation::new(
-                vec![Term::HpuTime.entry(0), Term::Alpha.entry(1)],
-                vec![1.0, -third, -third, 1.0],
-            )
-            .unwrap(),
-        ),
-        refinements: None,
-        evidence: None,
+        correlation: Some(correlation),
+        ..Parameters::new("intricate # [terms] \"", decomposition, u32::MAX, terms)
     }
 }
 
