@@ -12,7 +12,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::caps::{Caps, online_beforehand};
-use super::mix::{Expected, Mix};
+use super::mix::{Expectation, Mix};
 use super::window::{Record, Sample, Window};
 use crate::fit::online::Online;
 use crate::statistics::{GaussianUpdate, beyond, kernel};
@@ -130,8 +130,8 @@ impl Knowledge {
     }
 
     /// What is expected of a window with the mix that it has, under a choice that was measured.
-    pub fn expects(&self, mapping: Mapping, window: &Window) -> Expected {
-        self.record(mapping).map_or(Expected::SAME, |record| record.expects(window))
+    pub fn expects(&self, mapping: Mapping, window: &Window) -> Expectation {
+        self.record(mapping).map_or(Expectation::SAME, |record| record.expects(window))
     }
 
     /// Learns from a window in which each off-load took `time_s` in the stream of all.

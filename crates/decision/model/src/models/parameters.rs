@@ -7,7 +7,7 @@ use super::observations::Evidence;
 use super::refined::Refinements;
 use super::sensitivity::{Correlation, Entry};
 use super::terms::Term;
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Result, of_name};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 
@@ -314,10 +314,8 @@ pub fn published_names() -> impl Iterator<Item = &'static str> {
 
 /// The published parameter set of that name; [`Error::UnknownName`] lists the known ones.
 pub fn published(name: &str) -> Result<Parameters> {
-    match PUBLISHED.iter().find(|(known, ..)| *known == name) {
-        Some((_, file, text)) => Parameters::read(&Source::new(file, text)),
-        None => Err(Error::unknown_name("parameter set", name, published_names())),
-    }
+    let (_, file, text) = of_name("parameter set", &PUBLISHED, |(name, ..)| name, name)?;
+    Parameters::read(&Source::new(file, text))
 }
 
 #[cfg(test)]

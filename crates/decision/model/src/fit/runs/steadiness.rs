@@ -144,14 +144,14 @@ const NORMAL: f64 = 1.4826;
 
 /// What is usual for repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Usual {
+pub(super) struct UsualScatter {
     /// Standard deviation of the logarithm of a time.
     pub deviation: f64,
 }
 
 /// What is left of the times of one configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Left {
+pub(super) struct KeptRuns {
     /// The bins that count.
     pub bins: Vec<usize>,
     /// How many times were left out.
@@ -160,8 +160,8 @@ pub(super) struct Left {
     pub doubt: f64,
 }
 
-impl Usual {
-    /// Usual scatter by the repetitions of all configurations, each the bins of its times; `None` of too
+impl UsualScatter {
+    /// UsualScatter scatter by the repetitions of all configurations, each the bins of its times; `None` of too
     /// few.
     pub fn of<'a>(all: impl Iterator<Item = &'a [Bin]>) -> Option<Self> {
         let mut deviations: Vec<(f64, u64)> = Vec::new();
@@ -194,15 +194,15 @@ impl Usual {
     }
 
     /// What is left of a configuration with these times.
-    pub fn left(&self, bins: &[Bin]) -> Left {
+    pub fn left(&self, bins: &[Bin]) -> KeptRuns {
         let far = LEAST_SCATTER.max(FAR * self.deviation);
         let count: u64 = bins.iter().map(|bin| bin.count).sum();
-        let all = || Left { bins: (0..bins.len()).collect(), wild: 0, doubt: 0.0 };
+        let all = || KeptRuns { bins: (0..bins.len()).collect(), wild: 0, doubt: 0.0 };
         if count == 2 && bins.len() == 2 {
             let apart = bins[1].mean() - bins[0].mean();
             let doubt = 0.25 * apart * apart;
             return match apart > APART * far {
-                true => Left { bins: vec![0], wild: 1, doubt },
+                true => KeptRuns { bins: vec![0], wild: 1, doubt },
                 false => all(),
             };
         }
@@ -214,7 +214,7 @@ impl Usual {
             (0..bins.len()).filter(|&place| (bins[place].mean() - middle).abs() <= far).collect();
         let kept: u64 = near.iter().map(|&place| bins[place].count).sum();
         // The median of an even number may be near none of them.
-        if kept == 0 { all() } else { Left { bins: near, wild: count - kept, doubt: 0.0 } }
+        if kept == 0 { all() } else { KeptRuns { bins: near, wild: count - kept, doubt: 0.0 } }
     }
 }
 
@@ -525,18 +525,18 @@ mod tests {
     #[test]
     fn what_is_usual_is_known_from_all_configurations() {
         let three = bins(&[0.0, 0.01, -0.02]);
-        assert_eq!(Usual::of([&three[..]].into_iter()), None);
+        assert_eq!(UsualScatter::of([&three[..]].into_iter()), None);
         // Deviations of 0.01 and 0.02 times sqrt(3/2), and of 0.03 twice times sqrt(2).
         let two = bins(&[0.0, 0.06]);
-        let found = Usual::of([&three[..], &two[..]].into_iter()).unwrap().deviation;
+        let found = UsualScatter::of([&three[..], &two[..]].into_iter()).unwrap().deviation;
         approx::assert_relative_eq!(found, 1.4826 * 0.02 * 1.5_f64.sqrt(), max_relative = 1e-9);
     }
 
     #[test]
     fn of_three_the_far_one_is_left_out_and_of_two_the_shorter_counts_for_little() {
-        let usual = Usual { deviation: 0.02 };
+        let usual = UsualScatter { deviation: 0.02 };
         let left = |logs: &[f64]| {
-            let Left { bins, wild, doubt } = usual.left(&bins(logs));
+            let KeptRuns { bins, wild, doubt } = usual.left(&bins(logs));
             (bins, wild, (1e9 * doubt).round() / 1e9)
         };
         assert_eq!(left(&[0.0, 0.09, -0.09]), (vec![0, 1, 2], 0, 0.0));
@@ -547,7 +547,7 @@ mod tests {
         // Two and two: nobody is near the middle.
         assert_eq!(left(&[0.0, 0.0, 1.0, 1.0]).1, 0);
         // Where times hardly scatter, what is within 5 % is no wild run.
-        let exact = Usual { deviation: 0.0 };
+        let exact = UsualScatter { deviation: 0.0 };
         assert_eq!(exact.left(&bins(&[0.0, 0.0, 0.04])).wild, 0);
     }
 
