@@ -8,9 +8,8 @@ use std::rc::Rc;
 use mmgp::table::{self, Source};
 
 use crate::mutation::{Format, damaged};
-use crate::programs::written::data_of;
-use crate::random::Random;
-use crate::target::{Input, Outcome, Part, Seen, Target};
+use crate::pages::data_of;
+use crate::target::{Input, Part, Random, Seen, Target, Verdict};
 
 /// Folders of two studies by the program at that path.
 ///
@@ -109,7 +108,7 @@ impl Folders {
         Input(parts)
     }
 
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
+    fn check(&self, input: &Input) -> Verdict {
         let case = self.place.join("case");
         let failed = |error: mmgp::Error| error.to_string();
         if !table::names_in(&case).is_empty() {

@@ -10,8 +10,7 @@ use mmgp::spu::instruction::{Immediate, Instruction, Operand, Pipe, Processor, i
 use mmgp::table::Source;
 
 use crate::mutation::{Format, damaged};
-use crate::random::Random;
-use crate::target::{Input, Outcome, Seen, Target, refused};
+use crate::target::{Input, Random, Seen, Target, Verdict, refused};
 
 /// Listings that went wrong, and listings of random instructions, all of which an assembler takes.
 pub fn targets() -> Vec<Target> {
@@ -41,7 +40,7 @@ const MACHINES: [(&str, Processor); 2] =
     [("qs20", Processor::CellBe), ("qs22", Processor::PowerXCell8i)];
 
 /// Refused at a place in the text, or timed as the pipeline allows.
-fn check_damaged(input: &Input) -> Result<Outcome, String> {
+fn check_damaged(input: &Input) -> Verdict {
     let source = input.first();
     let mut seen = Seen::Refused;
     for (machine, processor) in MACHINES {
@@ -57,7 +56,7 @@ fn check_damaged(input: &Input) -> Result<Outcome, String> {
 }
 
 /// Taken, as all that the table of instructions allows, and timed as the pipeline allows.
-fn check_valid(input: &Input) -> Result<Outcome, String> {
+fn check_valid(input: &Input) -> Verdict {
     let source = input.first();
     match Listing::read(&source, Processor::PowerXCell8i) {
         Ok(listing) => timed(&source, &listing, "qs22").map(|()| Seen::Taken.into()),

@@ -8,8 +8,7 @@ use mmgp::models::refined::Refinements;
 use mmgp::table::csv;
 use mmgp::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile, Run};
 
-use crate::random::Random;
-use crate::target::{Input, Part};
+use crate::target::{Input, Part, Random};
 
 /// A program that somebody could have written: it takes from a millisecond to a day, and every term
 /// has a part in it that is neither nothing nor all.
