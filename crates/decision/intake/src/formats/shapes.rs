@@ -1,5 +1,6 @@
 //! Shapes of tables that are made plain before anything is understood: headers of two lines, long tables,
-//! and values that stand only in the first of their rows.
+//! values that stand only in the first of their rows, and commands, of which options, assignments and numbers become
+//! columns where nothing else says m or p.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
