@@ -9,7 +9,7 @@ use mmgp::table::{self, Source};
 
 use crate::mutation::{Format, damaged};
 use crate::pages::data_of;
-use crate::target::{Input, Part, Random, Seen, Target, Verdict};
+use crate::target::{Input, Random, Seen, Target, Verdict};
 
 /// Folders of two studies by the program at that path.
 ///
@@ -28,7 +28,7 @@ struct Folders {
     program: PathBuf,
     place: PathBuf,
     /// The text files of each.
-    studies: [Vec<Part>; 2],
+    studies: [Vec<Source>; 2],
 }
 
 impl Folders {
@@ -37,7 +37,7 @@ impl Folders {
         // It runs in a folder of its own.
         let program = &std::path::absolute(program).map_err(|error| error.to_string())?;
         let place = std::env::temp_dir().join(format!("mmgp-fuzz-{}", std::process::id()));
-        let of = |name: &str, input: &str| -> Result<Vec<Part>, String> {
+        let of = |name: &str, input: &str| -> Result<Vec<Source>, String> {
             let folder = place.join(name);
             let mut command = Command::new(program);
             command.args(["study", "--quiet", "--generations", "2", "--input", input, "--out"]);
@@ -51,7 +51,7 @@ impl Folders {
                 // A trace is large, and its reader is tried by itself.
                 if is_text && name != "trace.json" {
                     let source = Source::read(&folder.join(&name)).map_err(|it| it.to_string())?;
-                    parts.push(Part { name, text: source.text });
+                    parts.push(Source { name, ..source });
                 }
             }
             table::remove_folder(&folder).map_err(|error| error.to_string())?;

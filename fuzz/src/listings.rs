@@ -44,12 +44,12 @@ fn check_damaged(input: &Input) -> Verdict {
     let source = input.first();
     let mut seen = Seen::Refused;
     for (machine, processor) in MACHINES {
-        match Listing::read(&source, processor) {
+        match Listing::read(source, processor) {
             Ok(listing) => {
                 seen = Seen::Taken;
-                timed(&source, &listing, machine)?;
+                timed(source, &listing, machine)?;
             }
-            Err(error) => drop(refused(&error, &source)?),
+            Err(error) => drop(refused(&error, source)?),
         }
     }
     Ok(seen.into())
@@ -58,8 +58,8 @@ fn check_damaged(input: &Input) -> Verdict {
 /// Taken, as all that the table of instructions allows, and timed as the pipeline allows.
 fn check_valid(input: &Input) -> Verdict {
     let source = input.first();
-    match Listing::read(&source, Processor::PowerXCell8i) {
-        Ok(listing) => timed(&source, &listing, "qs22").map(|()| Seen::Taken.into()),
+    match Listing::read(source, Processor::PowerXCell8i) {
+        Ok(listing) => timed(source, &listing, "qs22").map(|()| Seen::Taken.into()),
         // What is left of one when its lines are left out may be none.
         Err(error) if error.to_string().contains("no instruction") => Ok(Seen::Refused.into()),
         Err(error) => Err(format!("refuses what the table of instructions allows: {error}")),

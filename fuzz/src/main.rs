@@ -171,7 +171,7 @@ mod tests {
             target::Input::of("digits", digits.collect())
         };
         Target::new("sevens", input, |input| {
-            let text = input.first().text;
+            let text = &input.first().text;
             assert!(!text.contains("13"), "there is a 13");
             if text.contains('7') {
                 return Err("there is a 7".into());

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use mmgp::Mapping;
 use mmgp::belief::{Posterior, Prior};
 use mmgp::decide::{Constraints, Ranking, Sampling, allowed, rank};
-use mmgp::error::Error;
 use mmgp::fit::{FileRows, FitResult, Inputs, Runs, Settings, fit};
 use mmgp::models::Parameters;
 use mmgp::models::parameters::{Estimate, OverM, Table, Terms};
@@ -41,7 +40,7 @@ pub fn targets() -> Vec<Target> {
 
 /// Follows a program's files to the page; of one that `is_true`, counts what held.
 fn checked(input: &Input, is_true: bool) -> Verdict {
-    let truth = input.part("truth.toml").map(|source| Parameters::read(&source));
+    let truth = input.part("truth.toml").map(Parameters::read);
     let Some(Ok(truth)) = truth else { return Ok(Seen::Refused.into()) };
     let fitted = match fitted(input, &truth)? {
         Some(fitted) => fitted,
@@ -88,7 +87,7 @@ fn said(fitted: &FitResult) -> Result<(), String> {
 fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String> {
     let inputs = match inputs(input) {
         Ok(inputs) => inputs,
-        Err(wrong) => return refused(&wrong.0, &wrong.1).map(|_| None),
+        Err(refused) => return refused.map(|_| None),
     };
     let settings = Settings::new("case", truth.decomposition, truth.apus);
     match fit(&inputs, &settings) {
@@ -97,8 +96,8 @@ fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String
     }
 }
 
-/// All files; what is wrong and in which.
-fn inputs(input: &Input) -> Result<Inputs, Box<(Error, Source)>> {
+/// All files, or the verdict on one that is refused.
+fn inputs(input: &Input) -> Result<Inputs, Verdict> {
     Ok(Inputs {
         alpha: read(input, "alpha.csv", FileRows::read)?,
         offload: read(input, "offload.csv", FileRows::read)?,
@@ -114,11 +113,11 @@ fn read<T, W>(
     input: &Input,
     name: &str,
     reader: fn(&Source) -> mmgp::Result<(T, W)>,
-) -> Result<Option<T>, Box<(Error, Source)>> {
+) -> Result<Option<T>, Verdict> {
     let Some(source) = input.part(name) else { return Ok(None) };
-    match reader(&source) {
+    match reader(source) {
         Ok((table, _)) => Ok(Some(table)),
-        Err(error) => Err(Box::new((error, source))),
+        Err(error) => Err(refused(&error, source)),
     }
 }
 

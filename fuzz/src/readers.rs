@@ -80,7 +80,7 @@ fn reader(name: &'static str, format: Format, words: &'static str, check: Check)
     let corpus: Vec<String> = files.iter().map(text).collect();
     let seeds = corpus.clone();
     let input = move |random: &mut Random| Input::of(name, damaged(random, &seeds, format, words));
-    Target { corpus, ..Target::new(name, input, move |input| check(&input.first())) }
+    Target { corpus, ..Target::new(name, input, move |input| check(input.first())) }
 }
 
 /// What is wrong where one of the numbers is negative or not finite.

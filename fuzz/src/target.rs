@@ -44,40 +44,23 @@ impl Target {
 }
 
 /// The input of a case: texts with the names of the files that they would be in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input(pub Vec<Part>);
-
-/// One text of an input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Name of the file.
-    pub name: String,
-    /// What would be in it.
-    pub text: String,
-}
+#[derive(Debug, Clone)]
+pub struct Input(pub Vec<Source>);
 
 impl Input {
     /// An input of one text.
     pub fn of(name: &str, text: String) -> Self {
-        Self(vec![Part::new(name, text)])
+        Self(vec![Source { name: name.into(), text, encoding: None }])
     }
 
     /// The text of that name, where there is one.
-    pub fn part(&self, name: &str) -> Option<Source> {
-        let part = self.0.iter().find(|part| part.name == name)?;
-        Some(Source::new(&part.name, &part.text))
+    pub fn part(&self, name: &str) -> Option<&Source> {
+        self.0.iter().find(|part| part.name == name)
     }
 
     /// The first text.
-    pub fn first(&self) -> Source {
-        Source::new(&self.0[0].name, &self.0[0].text)
-    }
-}
-
-impl Part {
-    /// A text that would be in a file of that name.
-    pub fn new(name: &str, text: String) -> Self {
-        Self { name: name.to_string(), text }
+    pub fn first(&self) -> &Source {
+        &self.0[0]
     }
 }
 

@@ -76,7 +76,7 @@ fn argument(
         }
         Input::of("argument", damaged(random, seeds, Format::Text, words))
     };
-    Target::new(name, input, move |input| check(&input.first()))
+    Target::new(name, input, move |input| check(input.first()))
 }
 
 /// Frequencies that add up to 1, probabilities of every branch.
