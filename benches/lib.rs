@@ -1,1 +1,1 @@
-//! Benchmarks of mmgp, a file each beside this one: `cargo bench -p benches`.
+//! Benchmarks of mmgp, a file for each wing beside this one: `cargo bench -p benches`.

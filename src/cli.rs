@@ -32,6 +32,8 @@ mod report;
 mod scaling;
 mod schedulers;
 #[cfg(unix)]
+mod show;
+#[cfg(unix)]
 mod signals;
 mod spu_timing;
 mod study;
@@ -90,6 +92,10 @@ enum Command {
     Ask(Box<drivers::AskArguments>),
     #[cfg(unix)]
     Tell(drivers::TellArguments),
+    #[cfg(unix)]
+    Show(show::ShowArguments),
+    #[cfg(unix)]
+    Compare(show::CompareArguments),
     Bench(bench::BenchArguments),
     Profile(Programs<bench::ProfileArguments>),
     ImportProfile(exchange::ImportArguments),
@@ -115,7 +121,7 @@ enum Command {
 
 /// The commands as help lists them, by what they are for.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Your program", &["tune", "measure", "ask", "tell", "example"]),
+    ("Your program", &["tune", "measure", "ask", "tell", "show", "compare", "example"]),
     ("Your data", &["look", "fit", "predict", "report", "plot", "export", "import-profile"]),
     (
         "The emulated Cell",
@@ -167,7 +173,7 @@ enum Answer {
 /// Says of a command that it is for Unix alone.
 #[cfg(not(unix))]
 fn is_for_unix(command: String) -> Option<Error> {
-    ["tune", "measure", "ask", "tell"].contains(&command.as_str()).then(|| {
+    ["tune", "measure", "ask", "tell", "show", "compare"].contains(&command.as_str()).then(|| {
         Error::out_of_range(
             "command",
             command,
@@ -202,6 +208,11 @@ pub fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return failed(&error, &[]),
     };
+    #[cfg(unix)]
+    let words = match tune::expanded(words, &command) {
+        Ok(words) => words,
+        Err(error) => return failed(&error, &[]),
+    };
     let cli = parsed(command, &words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
@@ -221,13 +232,17 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
     match command {
         Command::Study(arguments) => study::run(&arguments.0, words),
         #[cfg(unix)]
-        Command::Tune(arguments) => tune::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments, words),
         #[cfg(unix)]
-        Command::Measure(arguments) => measure::run(arguments),
+        Command::Measure(arguments) => measure::run(arguments, words),
         #[cfg(unix)]
-        Command::Ask(arguments) => drivers::ask(arguments),
+        Command::Ask(arguments) => drivers::ask(arguments, words),
         #[cfg(unix)]
         Command::Tell(arguments) => drivers::tell(arguments),
+        #[cfg(unix)]
+        Command::Show(arguments) => show::show(arguments),
+        #[cfg(unix)]
+        Command::Compare(arguments) => show::compare(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Profile(arguments) => bench::profile(&arguments.0),
         Command::ImportProfile(arguments) => exchange::import_profile(arguments),

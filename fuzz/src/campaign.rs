@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use mmgp::native::Stopwatch;
 
-use crate::random::Random;
-use crate::target::{Input, Outcome, PromiseCount, Seen, Target};
+use crate::target::{Input, PromiseCount, Random, Seen, Target, Verdict};
 
 /// Which cases of a target are tried.
 #[derive(Debug, Clone, Copy)]
@@ -206,7 +205,7 @@ impl Tally {
 }
 
 /// Tries an input: what was seen of it, or what is wrong.
-fn tried(target: &Target, input: &Input) -> Result<Outcome, String> {
+fn tried(target: &Target, input: &Input) -> Verdict {
     catch_unwind(AssertUnwindSafe(|| (target.check)(input)))
         .unwrap_or_else(|_| Err(PANIC.with(|panic| panic.borrow().clone())))
 }

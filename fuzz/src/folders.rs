@@ -8,9 +8,8 @@ use std::rc::Rc;
 use mmgp::table::{self, Source};
 
 use crate::mutation::{Format, damaged};
-use crate::programs::written::data_of;
-use crate::random::Random;
-use crate::target::{Input, Outcome, Part, Seen, Target};
+use crate::pages::data_of;
+use crate::target::{Input, Random, Seen, Target, Verdict};
 
 /// Folders of two studies by the program at that path.
 ///
@@ -29,7 +28,7 @@ struct Folders {
     program: PathBuf,
     place: PathBuf,
     /// The text files of each.
-    studies: [Vec<Part>; 2],
+    studies: [Vec<Source>; 2],
 }
 
 impl Folders {
@@ -38,7 +37,7 @@ impl Folders {
         // It runs in a folder of its own.
         let program = &std::path::absolute(program).map_err(|error| error.to_string())?;
         let place = std::env::temp_dir().join(format!("mmgp-fuzz-{}", std::process::id()));
-        let of = |name: &str, input: &str| -> Result<Vec<Part>, String> {
+        let of = |name: &str, input: &str| -> Result<Vec<Source>, String> {
             let folder = place.join(name);
             let mut command = Command::new(program);
             command.args(["study", "--quiet", "--generations", "2", "--input", input, "--out"]);
@@ -52,7 +51,7 @@ impl Folders {
                 // A trace is large, and its reader is tried by itself.
                 if is_text && name != "trace.json" {
                     let source = Source::read(&folder.join(&name)).map_err(|it| it.to_string())?;
-                    parts.push(Part { name, text: source.text });
+                    parts.push(Source { name, ..source });
                 }
             }
             table::remove_folder(&folder).map_err(|error| error.to_string())?;
@@ -109,7 +108,7 @@ impl Folders {
         Input(parts)
     }
 
-    fn check(&self, input: &Input) -> Result<Outcome, String> {
+    fn check(&self, input: &Input) -> Verdict {
         let case = self.place.join("case");
         let failed = |error: mmgp::Error| error.to_string();
         if !table::names_in(&case).is_empty() {

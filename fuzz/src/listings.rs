@@ -10,8 +10,7 @@ use mmgp::spu::instruction::{Immediate, Instruction, Operand, Pipe, Processor, i
 use mmgp::table::Source;
 
 use crate::mutation::{Format, damaged};
-use crate::random::Random;
-use crate::target::{Input, Outcome, Seen, Target, refused};
+use crate::target::{Input, Random, Seen, Target, Verdict, refused};
 
 /// Listings that went wrong, and listings of random instructions, all of which an assembler takes.
 pub fn targets() -> Vec<Target> {
@@ -41,26 +40,26 @@ const MACHINES: [(&str, Processor); 2] =
     [("qs20", Processor::CellBe), ("qs22", Processor::PowerXCell8i)];
 
 /// Refused at a place in the text, or timed as the pipeline allows.
-fn check_damaged(input: &Input) -> Result<Outcome, String> {
+fn check_damaged(input: &Input) -> Verdict {
     let source = input.first();
     let mut seen = Seen::Refused;
     for (machine, processor) in MACHINES {
-        match Listing::read(&source, processor) {
+        match Listing::read(source, processor) {
             Ok(listing) => {
                 seen = Seen::Taken;
-                timed(&source, &listing, machine)?;
+                timed(source, &listing, machine)?;
             }
-            Err(error) => drop(refused(&error, &source)?),
+            Err(error) => drop(refused(&error, source)?),
         }
     }
     Ok(seen.into())
 }
 
 /// Taken, as all that the table of instructions allows, and timed as the pipeline allows.
-fn check_valid(input: &Input) -> Result<Outcome, String> {
+fn check_valid(input: &Input) -> Verdict {
     let source = input.first();
-    match Listing::read(&source, Processor::PowerXCell8i) {
-        Ok(listing) => timed(&source, &listing, "qs22").map(|()| Seen::Taken.into()),
+    match Listing::read(source, Processor::PowerXCell8i) {
+        Ok(listing) => timed(source, &listing, "qs22").map(|()| Seen::Taken.into()),
         // What is left of one when its lines are left out may be none.
         Err(error) if error.to_string().contains("no instruction") => Ok(Seen::Refused.into()),
         Err(error) => Err(format!("refuses what the table of instructions allows: {error}")),

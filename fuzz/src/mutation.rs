@@ -1,6 +1,6 @@
 //! How texts go wrong: by words, digits, bytes and lines, and by what their format is made of.
 
-use crate::random::Random;
+use crate::target::Random;
 
 /// What a text is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +81,8 @@ fn change(random: &mut Random, text: &mut Vec<u8>, (format, words): (Format, &st
             text.extend_from_slice(&other.as_bytes()[from..]);
         }
         _ => match format {
-            Format::Csv => change_table(random, text, words),
-            Format::Toml => change_keys(random, text, words),
+            Format::Csv => change_lines(random, text, ',', words),
+            Format::Toml => change_lines(random, text, '=', words),
             Format::Text => {
                 let new = word(random, words);
                 replace_word(text, at, &new);
@@ -114,89 +114,44 @@ fn line_at(text: &[u8], at: usize) -> Vec<u8> {
     text[at..end.map_or(text.len(), |end| at + end + 1)].to_vec()
 }
 
-fn lines_of(text: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(text).lines().map(String::from).collect()
-}
-
-fn put_lines(text: &mut Vec<u8>, lines: &[String], random: &mut Random) {
-    let end = if random.happens(0.05) { "\r\n" } else { "\n" };
-    *text = (lines.join(end) + end).into_bytes();
-}
-
-/// Columns and cells: dropped, doubled, exchanged, given another value.
-fn change_table(random: &mut Random, text: &mut Vec<u8>, words: &str) {
-    let mut lines = lines_of(text);
+/// Lines and their fields: dropped, doubled, exchanged, given another value. Rows have columns, which change in
+/// all of them; of keys and values, those of a line.
+fn change_lines(random: &mut Random, text: &mut Vec<u8>, separator: char, words: &str) {
+    let whole = String::from_utf8_lossy(text);
+    let mut lines: Vec<String> = whole.lines().map(String::from).collect();
     if lines.is_empty() {
         return;
     }
-    let width = lines[0].split(',').count();
-    let (one, other) = (random.below(width), random.below(width));
     let (row, again) = (random.below(lines.len()), random.below(lines.len()));
-    let each_row = |lines: &mut Vec<String>, change: &dyn Fn(&mut Vec<&str>)| {
-        for line in lines {
-            let mut cells: Vec<&str> = line.split(',').collect();
-            if one < cells.len() && other < cells.len() {
-                change(&mut cells);
-                *line = cells.join(",");
-            }
+    let width = lines[row].split(separator).count();
+    let (one, other) = (random.below(width), random.below(width));
+    let kind = random.below(8);
+    let new = match kind {
+        // The value of one key under another.
+        0 => lines[again].split(separator).nth(one).unwrap_or_default().to_string(),
+        _ => word(random, words),
+    };
+    let change = |line: &mut String, change: &dyn Fn(&mut Vec<String>)| {
+        let mut fields: Vec<String> = line.split(separator).map(String::from).collect();
+        if one.max(other) < fields.len() {
+            change(&mut fields);
+            *line = fields.join(&separator.to_string());
         }
     };
-    match random.below(6) {
-        0 => each_row(&mut lines, &|cells| {
-            cells.remove(one);
-        }),
-        1 => each_row(&mut lines, &|cells| cells.swap(one, other)),
-        2 => each_row(&mut lines, &|cells| cells.insert(other, cells[one])),
+    let changed = if separator == ',' { 0..lines.len() } else { row..row + 1 };
+    match kind {
+        0..=2 => change(&mut lines[row], &|fields| fields[one].clone_from(&new)),
         3 => lines.swap(row, again),
-        4 => {
-            let doubled = lines[row].clone();
-            lines.insert(again, doubled);
-        }
+        4 => lines.insert(again, lines[row].clone()),
         _ => {
-            let new = word(random, words);
-            let mut cells: Vec<&str> = lines[row].split(',').collect();
-            let place = random.below(cells.len());
-            cells[place] = &new;
-            lines[row] = cells.join(",");
+            let in_each = |fields: &mut Vec<String>| match kind {
+                5 => drop(fields.remove(one)),
+                6 => fields.swap(one, other),
+                _ => fields.insert(other, fields[one].clone()),
+            };
+            lines[changed].iter_mut().for_each(|line| change(line, &in_each));
         }
     }
-    put_lines(text, &lines, random);
-}
-
-/// Keys and tables: dropped, doubled, moved, given another value or another name.
-fn change_keys(random: &mut Random, text: &mut Vec<u8>, words: &str) {
-    let mut lines = lines_of(text);
-    if lines.is_empty() {
-        return;
-    }
-    let (row, again) = (random.below(lines.len()), random.below(lines.len()));
-    let new = word(random, words);
-    match random.below(6) {
-        0 => {
-            lines.remove(row);
-        }
-        1 => lines.swap(row, again),
-        2 => {
-            let doubled = lines[row].clone();
-            lines.insert(again, doubled);
-        }
-        3 => {
-            if let Some((key, _)) = lines[row].split_once('=') {
-                lines[row] = format!("{key}= {new}");
-            }
-        }
-        4 => {
-            if let Some((_, value)) = lines[row].split_once('=') {
-                lines[row] = format!("{new} = {value}");
-            }
-        }
-        _ => {
-            // The value of one key under another.
-            let value = lines[row].split_once('=').map(|(_, value)| value.to_string());
-            if let (Some(value), Some((key, _))) = (value, lines[again].split_once('=')) {
-                lines[again] = format!("{key}={value}");
-            }
-        }
-    }
-    put_lines(text, &lines, random);
+    let end = if random.happens(0.05) { "\r\n" } else { "\n" };
+    *text = (lines.join(end) + end).into_bytes();
 }

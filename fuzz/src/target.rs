@@ -2,8 +2,9 @@
 
 use mmgp::error::Error;
 use mmgp::table::Source;
-
-use crate::random::Random;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::{Distribution as _, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What came of a case, or what is wrong.
 pub type Verdict = Result<Outcome, String>;
@@ -43,40 +44,23 @@ impl Target {
 }
 
 /// The input of a case: texts with the names of the files that they would be in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input(pub Vec<Part>);
-
-/// One text of an input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Name of the file.
-    pub name: String,
-    /// What would be in it.
-    pub text: String,
-}
+#[derive(Debug, Clone)]
+pub struct Input(pub Vec<Source>);
 
 impl Input {
     /// An input of one text.
     pub fn of(name: &str, text: String) -> Self {
-        Self(vec![Part::new(name, text)])
+        Self(vec![Source { name: name.into(), text, encoding: None }])
     }
 
     /// The text of that name, where there is one.
-    pub fn part(&self, name: &str) -> Option<Source> {
-        let part = self.0.iter().find(|part| part.name == name)?;
-        Some(Source::new(&part.name, &part.text))
+    pub fn part(&self, name: &str) -> Option<&Source> {
+        self.0.iter().find(|part| part.name == name)
     }
 
     /// The first text.
-    pub fn first(&self) -> Source {
-        Source::new(&self.0[0].name, &self.0[0].text)
-    }
-}
-
-impl Part {
-    /// A text that would be in a file of that name.
-    pub fn new(name: &str, text: String) -> Self {
-        Self { name: name.to_string(), text }
+    pub fn first(&self) -> &Source {
+        &self.0[0]
     }
 }
 
@@ -123,7 +107,7 @@ pub fn judged<T>(
     result: mmgp::Result<T>,
     source: &Source,
     wrong: impl FnOnce(T) -> Option<String>,
-) -> Result<Outcome, String> {
+) -> Verdict {
     match result {
         Err(error) => refused(&error, source),
         Ok(value) => wrong(value).map_or(Ok(Seen::Taken.into()), Err),
@@ -131,7 +115,7 @@ pub fn judged<T>(
 }
 
 /// A refusal is right where its place lies in the text.
-pub fn refused(error: &Error, source: &Source) -> Result<Outcome, String> {
+pub fn refused(error: &Error, source: &Source) -> Verdict {
     // A message is made of the text, and making it must not fail either.
     let message = error.to_string();
     if message.chars().count() > MOST_OF_A_MESSAGE {
@@ -167,3 +151,62 @@ pub fn read_otherwise<T: PartialEq>(
         Err(error) => Some(format!("{name} is not read: {error}: {text:?}")),
     }
 }
+
+/// Random numbers that follow from a seed, a target and the number of the case alone.
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// Random numbers of a case.
+    pub fn of_case(seed: u64, target: &str, case: u64) -> Self {
+        // FNV-1a over all that the case is told apart by.
+        let bytes = target.bytes().chain(seed.to_le_bytes()).chain(case.to_le_bytes());
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+    }
+
+    /// A number below `end`, which is at least 1.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0.random_range(0..end)
+    }
+
+    /// A whole number from `from` to `to`, both included.
+    pub fn within(&mut self, from: u32, to: u32) -> u32 {
+        self.0.random_range(from..=to)
+    }
+
+    /// A number from `from` to `to`.
+    pub fn between(&mut self, from: f64, to: f64) -> f64 {
+        self.0.random_range(from..to)
+    }
+
+    /// A power of ten whose exponent is between these.
+    pub fn power(&mut self, low: f64, high: f64) -> f64 {
+        10_f64.powf(self.between(low, high))
+    }
+
+    /// True with this probability.
+    pub fn happens(&mut self, probability: f64) -> bool {
+        self.between(0.0, 1.0) < probability
+    }
+
+    /// One of the values, of which there is at least one.
+    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// A factor whose logarithm is normal with this standard deviation.
+    pub fn noise(&mut self, deviation: f64) -> f64 {
+        let normal: f64 = StandardNormal.sample(&mut self.0);
+        (deviation * normal).exp()
+    }
+
+    /// One of the words of a dictionary, between which there is a [`BAR`].
+    pub fn word<'a>(&mut self, dictionary: &'a str) -> &'a str {
+        self.pick(&dictionary.split(BAR).collect::<Vec<_>>())
+    }
+}
+
+/// What stands between the words of a dictionary.
+const BAR: char = '¦';

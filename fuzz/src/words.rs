@@ -10,8 +10,7 @@ use mmgp::schedulers::policy_named;
 use mmgp::table::Source;
 
 use crate::mutation::{Format, damaged};
-use crate::random::Random;
-use crate::target::{Input, Outcome, Seen, Target, refused};
+use crate::target::{Input, Random, Seen, Target, Verdict, refused};
 
 /// The targets.
 pub fn targets() -> Vec<Target> {
@@ -67,7 +66,7 @@ fn argument(
     name: &'static str,
     seeds: &'static [&'static str],
     words: &'static str,
-    check: fn(&Source) -> Result<Outcome, String>,
+    check: fn(&Source) -> Verdict,
 ) -> Target {
     let input = move |random: &mut Random| {
         if random.happens(0.3) {
@@ -77,11 +76,11 @@ fn argument(
         }
         Input::of("argument", damaged(random, seeds, Format::Text, words))
     };
-    Target::new(name, input, move |input| check(&input.first()))
+    Target::new(name, input, move |input| check(input.first()))
 }
 
 /// Frequencies that add up to 1, probabilities of every branch.
-fn notation(source: &Source) -> Result<Outcome, String> {
+fn notation(source: &Source) -> Verdict {
     let notation = match Notation::parse(source) {
         Err(error) => return refused(&error, source),
         Ok(notation) => notation,
@@ -99,7 +98,7 @@ fn notation(source: &Source) -> Result<Outcome, String> {
 }
 
 /// A condition chooses among configurations, each of which meets it.
-fn condition(source: &Source) -> Result<Outcome, String> {
+fn condition(source: &Source) -> Verdict {
     let constants = [("cores".to_string(), 16.0)];
     let condition = match Condition::parse(&source.text, &constants) {
         Err(error) => return refused(&error, source),
@@ -119,7 +118,7 @@ fn condition(source: &Source) -> Result<Outcome, String> {
     Ok(Seen::Taken.into())
 }
 
-fn columns(source: &Source) -> Result<Outcome, String> {
+fn columns(source: &Source) -> Verdict {
     let _ = intake::measure_of(&source.text);
     let _ = intake::duration(&source.text, intake::Comma::Thousands);
     match source.text.parse::<Columns>() {
@@ -136,7 +135,7 @@ fn columns(source: &Source) -> Result<Outcome, String> {
 }
 
 /// Names of schedulers, formats, parameter sets and means.
-fn names(source: &Source) -> Result<Outcome, String> {
+fn names(source: &Source) -> Verdict {
     let text = source.text.as_str();
     let parameters = published("pbpi-qs20").map_err(|error| error.to_string())?;
     let errors = [

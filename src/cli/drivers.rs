@@ -1,5 +1,7 @@
 //! `mmgp ask` and `mmgp tell`, for drivers of the user's own.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +12,8 @@ use super::input::ClaimArguments;
 use super::objective::{amount, configuration};
 use super::output::{data, json, line, warn};
 use super::tune::{
-    DeclareArguments, FOLDER, Request, SearchArguments, Session, duration, of_drivers, request,
+    DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, declaration, duration,
+    keep_declaration, of_drivers, repair, typed,
 };
 use crate::Mapping;
 use crate::answer::Object;
@@ -19,7 +22,8 @@ use crate::error::{Error, Result};
 use crate::intake::{Measurand, Outcome};
 use crate::launch;
 use crate::quantity::Quantity;
-use crate::table::Source;
+use crate::table::log::LARGEST_ID;
+use crate::table::{self, Source};
 use crate::tune::engine::{self, Discipline};
 use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
@@ -32,6 +36,10 @@ pub struct AskArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
+    /// Name of the driver that asks, where several do at once: what is handed out is reserved for it,
+    /// and the same again until that is told
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
     #[command(flatten)]
     declare: DeclareArguments,
     #[command(flatten)]
@@ -47,34 +55,73 @@ What came of a run is told by `mmgp tell --out tune --m 8 --p 4 --time 12.5`. As
 one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
 \"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"expected_regret\", \"regret_95\", \"settled\"}: run what it says, tell what \
 came of it, and ask again, until \"settled\" is true. Asked again without being told anything, it says \
-the same.";
+the same. Several drivers at once each give a name, --worker; where every run that is worth making is in the \
+hands of others, \"waiting\" counts these and \"runs\" is empty: ask again later.";
 
 /// A run that is asked for.
-fn run_object((mapping, order): (Mapping, Order)) -> Object {
-    let Order { id, nodes, factors, repetition, .. } = order;
-    let params = (!factors.is_empty()).then(|| Object::from_iter(factors));
-    Object::new()
-        .with("id", id)
-        .followed_by(configuration(mapping))
-        .with("nodes", nodes)
+fn run_object(request: &Request) -> Result<Object> {
+    let Request { id, nodes, params, repetition, .. } = request;
+    let params = (!params.is_empty()).then(|| Object::from_iter(params.clone()));
+    Ok(Object::new()
+        .with("id", *id)
+        .followed_by(configuration(request.mapping()?))
+        .with("nodes", *nodes)
         .with_some("params", params)
-        .with("repetition", repetition)
+        .with("repetition", *repetition))
+}
+
+/// The runs to hand out: those that the driver has already, then of `orders` what nobody has, so many in
+/// all; and how many others have in hand.
+fn handed_out(
+    requests: &Requests,
+    orders: &[(Mapping, Order)],
+    worker: Option<&str>,
+    count: usize,
+) -> (Vec<Request>, Vec<Request>) {
+    let known: Vec<Request> = requests.of_worker(worker).take(count).cloned().collect();
+    let free = orders.iter().filter(|(mapping, order)| !requests.has(*mapping, &order.factors));
+    let logged = orders.first().map_or(0, |(_, order)| order.id - 1);
+    let further = free.zip(requests.free_id(logged)..).map(|((mapping, order), id)| {
+        Request::new(&(*mapping, Order { id, ..order.clone() }), worker)
+    });
+    let further = further.take(count - known.len()).collect();
+    (known, further)
 }
 
 /// Prints what to run next.
-pub fn ask(arguments: &AskArguments) -> Result<Answer> {
+pub fn ask(arguments: &AskArguments, words: &[OsString]) -> Result<Answer> {
     let mut warnings = Vec::new();
     arguments.declare.guarded(Guard::default()).check()?;
     let declared = arguments.declare.declared(&mut warnings)?;
     warn(&warnings);
-    let attempts = of_drivers(&arguments.search.out)?;
+    let folder = &arguments.search.out;
+    if arguments.search.repair {
+        repair(folder)?;
+    }
+    let worker = arguments.worker.as_deref();
+    // What is reserved is written down before another driver asks.
+    let session = worker.map(|_| Session::open_when_free(folder)).transpose()?;
+    let attempts = match &session {
+        Some(session) => session.log.attempts().to_vec(),
+        None => of_drivers(folder)?,
+    };
+    table::create_folder(folder)?;
+    keep_declaration(folder, &typed(words), &declared)?;
     let quantity = match attempts.is_empty() {
         true => arguments.search.best.quantity()?,
         false => derived::quantity(&attempts),
     };
     let levels = arguments.search.levels(&declared, &quantity, None)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
-    let orders = engine::ask(&levels, &attempts, &discipline, arguments.count as usize)?;
+    let orders = engine::ask(&levels, &attempts, &discipline, usize::MAX)?;
+    let mut requests = Requests::read(folder, attempts.iter().map(|it| it.id))?;
+    let (mut runs, further) = handed_out(&requests, &orders, worker, arguments.count as usize);
+    runs.extend(further.iter().cloned());
+    let waiting = requests.all().iter().filter(|it| it.worker.is_some() && !runs.contains(it));
+    let waiting = (runs.is_empty() && !orders.is_empty()).then(|| waiting.count());
+    if session.is_some() && !further.is_empty() {
+        requests.add(further)?;
+    }
     let verdicts = engine::verdicts(&levels, &attempts)?;
     let known = verdicts.iter().filter(|verdict| verdict.time.is_some());
     let objective = levels.first().map(|level| level.search.objective.clone()).unwrap_or_default();
@@ -84,7 +131,8 @@ pub fn ask(arguments: &AskArguments) -> Result<Answer> {
     };
     let best = known.min_by(|one, other| product(one).total_cmp(&product(other)));
     let answer = Object::new()
-        .with("runs", orders.into_iter().map(run_object).collect::<Vec<_>>())
+        .with("runs", runs.iter().map(run_object).collect::<Result<Vec<_>>>()?)
+        .with_some("waiting", waiting)
         .with("best", best.and_then(|it| it.choice).map(|it| [it.m(), it.p()]))
         .followed_by(amount(&objective, best.and_then(|it| it.choice.zip(it.time))))
         .with("expected_regret", best.and_then(|it| it.expected_regret))
@@ -114,6 +162,7 @@ pub struct TellArguments {
     param: Vec<(String, String)>,
     /// The id that it was asked for with; each is told once
     #[arg(long, value_name = "N", conflicts_with = "results")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=LARGEST_ID))]
     id: Option<u64>,
     #[command(flatten)]
     found: OutcomeArguments,
@@ -123,6 +172,9 @@ pub struct TellArguments {
     objective: Option<String>,
     #[command(flatten)]
     said: ClaimArguments,
+    /// Take damaged lines out of the log first, and say which; a copy of it stays
+    #[arg(long)]
+    repair: bool,
 }
 
 /// What came of a run.
@@ -158,14 +210,29 @@ Examples:
 
 /// Writes down what came of runs.
 pub fn tell(arguments: &TellArguments) -> Result<Answer> {
-    let mut session = Session::open(&arguments.out, &[])?;
+    if arguments.repair {
+        repair(&arguments.out)?;
+    }
+    let mut session = Session::open_when_free(&arguments.out)?;
     if let Some(results) = &arguments.found.results {
         return collect(arguments, results, &mut session);
     }
     let (Some(m), Some(p)) = (arguments.m, arguments.p) else {
         return Ok(Answer::Done);
     };
-    let id = arguments.id.unwrap_or_else(|| next_id(&session));
+    let mapping = Mapping::new(m, p)?;
+    let params = arguments.param.iter().cloned().collect();
+    let requests = Requests::of(&arguments.out, &session)?;
+    let id = arguments.id.unwrap_or_else(|| next_id(&session, &requests));
+    check_is_declared(&arguments.out, mapping, &params)?;
+    let asked = requests.with_id(id).filter(|it| (it.m, it.p) != (m, p) || it.params != params);
+    if let Some(asked) = asked {
+        return Err(Error::out_of_range(
+            "--id",
+            format!("{id} of {mapping}"),
+            format!("{}, for which it was asked, or no --id", asked.mapping()?),
+        ));
+    }
     if was_told(&session, id) {
         return Err(Error::out_of_range(
             "--id",
@@ -187,14 +254,46 @@ pub fn tell(arguments: &TellArguments) -> Result<Answer> {
         // The flags ask for one of them.
         (None, None, None) => return Ok(Answer::Done),
     };
-    let params = arguments.param.iter().cloned().collect();
     let attempt = Attempt { params, ..Attempt::new(id, m, p, Status::Ok) };
     append(&mut session, attempt, outcome, quantity)?;
     Ok(Answer::Done)
 }
 
-fn next_id(session: &Session) -> u64 {
-    session.log.attempts().iter().map(|it| it.id).max().unwrap_or(0) + 1
+fn next_id(session: &Session, requests: &Requests) -> u64 {
+    requests.free_id(session.log.attempts().iter().map(|it| it.id).max().unwrap_or(0))
+}
+
+/// Refuses a run of what was not declared in a folder where something was.
+fn check_is_declared(
+    folder: &Path,
+    mapping: Mapping,
+    params: &BTreeMap<String, String>,
+) -> Result<()> {
+    let Some(arguments) = declaration(folder)? else { return Ok(()) };
+    let (declared, _) = arguments.searched(&[])?;
+    let factors = |of: &BTreeMap<String, String>| -> String {
+        of.iter().map(|(name, value)| format!(" {name}={value}")).collect()
+    };
+    if !declared.levels.contains(params) {
+        let known: Vec<String> = declared.levels.iter().map(factors).collect();
+        let known = known.join(" or");
+        return Err(Error::out_of_range(
+            "--param",
+            if params.is_empty() { "none".into() } else { factors(params).trim().to_string() },
+            if known.is_empty() { "none, as declared".into() } else { known.trim().to_string() },
+        ));
+    }
+    if declared.space.contains(&mapping) {
+        return Ok(());
+    }
+    Err(Error::out_of_range(
+        "--m and --p",
+        format!("{mapping}, which was not declared"),
+        format!(
+            "one of configurations.csv in {}, or ask with more of them first",
+            folder.display()
+        ),
+    ))
 }
 
 fn was_told(session: &Session, id: u64) -> bool {
@@ -230,6 +329,7 @@ fn append(session: &mut Session, of: Attempt, outcome: Outcome, quantity: Quanti
 fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> Result<Answer> {
     let folder = &arguments.out;
     let source = Source::read_any(results)?;
+    let requests = Requests::of(folder, session)?;
     let (mut told, mut known) = (0, 0);
     let mut claims = arguments.said.claims();
     claims.objective = arguments.objective.clone();
@@ -238,8 +338,8 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
             known += 1;
             continue;
         }
-        let asked = result.id.map(|id| request(folder, id)).transpose()?.flatten();
-        let of_asked = asked.as_ref().map(Request::mapping).transpose()?;
+        let asked = result.id.and_then(|id| requests.with_id(id));
+        let of_asked = asked.map(Request::mapping).transpose()?;
         let Some(mapping) = result.mapping.or(of_asked) else {
             return Err(Error::out_of_range(
                 "--results",
@@ -247,8 +347,9 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
                 "what came of the runs of --emit with the same --out",
             ));
         };
-        let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
-        let id = result.id.unwrap_or_else(|| next_id(session));
+        let (nodes, params) =
+            asked.map_or((1, BTreeMap::new()), |it| (it.nodes, it.params.clone()));
+        let id = result.id.unwrap_or_else(|| next_id(session, &requests));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
         append(session, Attempt { nodes, params, ..attempt }, result.outcome, result.quantity)?;
         told += 1;

@@ -1,5 +1,7 @@
 //! `mmgp measure`
 
+use std::ffi::OsString;
+
 use clap::Args;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -33,10 +35,10 @@ is not run again. The folder is that of `mmgp tune`, which goes on from there.
 
 Exit code 0: all ran, well or not; 1: the budget was spent first; 130, 143: interrupted.";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let repetitions = arguments.repetitions;
     let arguments = &arguments.runs;
-    let job = arguments.prepared()?;
+    let job = arguments.prepared(words)?;
     let cells = cells(&job.levels, repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
     if !arguments.elsewhere.is_here() {

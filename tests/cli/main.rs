@@ -4,6 +4,8 @@
 
 mod complexity;
 mod decisions;
+#[cfg(target_os = "linux")]
+mod drivers;
 #[cfg(unix)]
 mod example;
 #[cfg(unix)]

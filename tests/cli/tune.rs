@@ -21,7 +21,7 @@ pub fn log(folder: &Folder, out: &str) -> Vec<Value> {
 }
 
 /// A field of all of them.
-fn of<'a>(log: &'a [Value], field: &str) -> Vec<&'a Value> {
+pub fn of<'a>(log: &'a [Value], field: &str) -> Vec<&'a Value> {
     log.iter().map(|attempt| &attempt[field]).collect()
 }
 
@@ -322,39 +322,63 @@ fn a_program_that_is_not_there_shows_before_anything_runs() {
     refused(&[], "the program to run after --");
 }
 
-/// What `mmgp ask` prints.
-fn ask(folder: &Folder, count: &str) -> Value {
-    let arguments = ["ask", "--m", "1..4", "--p", "1", "--out", "out", "--count", count];
-    folder.json(&arguments)
-}
-
-fn tell(folder: &Folder, id: &str, m: &str, found: [&str; 2]) -> Run {
-    let of = ["tell", "--out", "out", "--id", id, "--m", m, "--p", "1"];
-    folder.mmgp(&[&of[..], &found].concat())
+#[test]
+fn flags_stand_in_a_file_in_the_same_words() {
+    let folder = Folder::new();
+    folder.write("app.sh", "echo time: 0.$1$2 s\n");
+    let flags = ["--m", "1,2", "--p", "1,2", "--time-from", "time: ([0-9.]+)", "--env", "A=\"b\""];
+    let typed = [&["tune", "--save-as", "t.toml", "--dry-run"], &flags[..]].concat();
+    let typed = [&typed[..], &["--env", "B=2", "--", "sh", "app.sh", "{m}", "{p}"]].concat();
+    let first = folder.succeeds(&typed);
+    let file = folder.read("t.toml");
+    for line in ["m = \"1,2\"", "env = [\"A=\\\"b\\\"\", \"B=2\"]", "command = [\"sh\", \"app.sh\""]
+    {
+        assert!(file.contains(line), "{file}");
+    }
+    assert_eq!(folder.succeeds(&["tune", "t.toml", "--dry-run"]), first);
+    // What is typed takes the place of what stands there.
+    let other = folder.succeeds(&["tune", "t.toml", "--m", "7", "--p", "1", "--dry-run"]);
+    assert!(other.starts_with("A='\"b\"' B=2 sh app.sh 7 1\n"), "{other}");
+    folder.write("wrong.toml", "m = \"1,2\"\nbugdet = \"3s\"\n");
+    let refused = folder.mmgp(&["tune", "wrong.toml"]);
+    assert!(
+        refused.stderr.contains("wrong.toml:2:10: found \"bugdet\"")
+            && refused.stderr.contains("budget"),
+        "{}",
+        refused.stderr
+    );
+    folder.write("kind.toml", "m = { a = 1 }\n");
+    let refused = folder.mmgp(&["tune", "kind.toml"]);
+    assert!(refused.stderr.contains("kind.toml:1:5: found another kind"), "{}", refused.stderr);
 }
 
 #[test]
-fn a_driver_of_ones_own_asks_and_tells() {
+fn a_folder_is_shown_again_and_compared_with_another() {
     let folder = Folder::new();
-    let first = ask(&folder, "3");
-    assert_eq!(ask(&folder, "3"), first, "asking changes nothing");
-    assert_eq!((first["runs"].as_array().map(Vec::len), &first["best"]), (Some(3), &Value::Null));
-    let m = |index: usize| first["runs"][index]["m"].to_string();
-    assert_eq!(tell(&folder, "1", &m(0), ["--time", "90ms"]).code, Some(0));
-    assert_eq!(tell(&folder, "2", &m(1), ["--failed", "no memory"]).code, Some(0));
-    assert_eq!(tell(&folder, "3", &m(2), ["--above", "5s"]).code, Some(0));
-    let again = tell(&folder, "3", &m(2), ["--time", "6s"]);
-    assert_eq!(again.code, Some(2));
-    assert!(again.stderr.contains("--id") && again.stderr.contains("told before"));
-    let log = log(&folder, "out");
-    assert_eq!(of(&log, "status"), ["ok", "failed", "timeout"]);
-    assert_eq!((&log[0]["time_s"], &log[1]["reason"]), (&0.09.into(), &"no memory".into()));
-    assert_eq!((&log[2]["wall_s"], &log[2]["time_s"]), (&5.0.into(), &Value::Null));
-    let then = ask(&folder, "9");
-    assert_eq!(then["best"].as_array().map(|it| it[0].to_string()), Some(m(0)));
-    let runs = then["runs"].as_array().expect("a list");
-    let failed = &first["runs"][1]["m"];
-    assert!(runs.iter().all(|run| run["m"] != *failed), "{then}");
-    let both = folder.mmgp(&["tell", "--m", "1", "--p", "1", "--time", "1", "--failed", "x"]);
-    assert_eq!(both.code, Some(2));
+    folder.write("app.sh", "echo time: $(( $1 * $2 * ${F:-10} + $MMGP_REP )) ms\n");
+    let measure = |out: &str, factor: &str| {
+        let all = ["measure", "--m", "1,2", "--p", "1,3", "--time-from", "time: ([0-9]+) ms"];
+        let factor = format!("F={factor}");
+        let of = ["--out", out, "--env", &factor, "--quiet", "--", "sh", "app.sh", "{m}", "{p}"];
+        folder.succeeds(&[&all[..], &of].concat())
+    };
+    let said = measure("old", "1000");
+    let shown = folder.succeeds(&["show", "old"]);
+    assert!(said.starts_with(&shown), "{said} {shown}");
+    measure("same", "1000");
+    measure("slow", "1200");
+    let compared = |new: &str| folder.mmgp(&["compare", "old", new, "--fail-above", "5%"]);
+    let same = compared("same");
+    assert!(same.code == Some(0) && same.stdout.contains("cannot be told"), "{}", same.stdout);
+    let slow = compared("slow");
+    assert!(
+        slow.code == Some(1) && slow.stdout.starts_with("The fastest: slower"),
+        "{}",
+        slow.stdout
+    );
+    let json = folder.mmgp(&["compare", "slow", "old", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&json["best"]["verdict"], &json["fails"]), (&"faster".into(), &false.into()));
+    assert_eq!(json["configurations"].as_array().map(Vec::len), Some(4));
+    assert_eq!(folder.mmgp(&["show", "none"]).code, Some(2));
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::quantity::Quantity;
 use crate::units::Seconds;
@@ -152,39 +153,10 @@ fn one() -> u32 {
 }
 
 impl Attempt {
-    /// One of which nothing is known but how it ended.
+    /// One of which nothing is known but how it ended, as of a line that says no more.
     pub fn new(id: u64, m: u32, p: u32, status: Status) -> Self {
-        Self {
-            id,
-            order: 0,
-            argv: Vec::new(),
-            env: BTreeMap::new(),
-            start: String::new(),
-            m,
-            p,
-            nodes: 1,
-            params: BTreeMap::new(),
-            repetition: 1,
-            status,
-            reason: None,
-            complaint: None,
-            wall_s: None,
-            limit_s: None,
-            time_s: None,
-            rate: None,
-            rate_unit: None,
-            amount: None,
-            amount_unit: None,
-            captured: BTreeMap::new(),
-            time_source: String::new(),
-            exit: None,
-            signal: None,
-            cpu_s: None,
-            max_rss_kb: None,
-            context_switches: None,
-            host: String::new(),
-            load: None,
-        }
+        let line = json!({ "id": id, "m": m, "p": p, "repetition": 1, "status": status });
+        serde_json::from_value(line).expect("invariant: what a line may lack has a default")
     }
 
     /// What was measured of it.

@@ -13,7 +13,6 @@ mod device_trace;
 mod encoding;
 mod lock;
 pub mod log;
-mod part;
 pub mod records;
 mod streamed;
 pub mod toml;
@@ -163,7 +162,7 @@ static WRITING: Mutex<()> = Mutex::new(());
 /// that are not whole, and the locks on folders.
 pub fn exit_between_writes(code: i32) -> ! {
     let _no_write_under_way = WRITING.lock();
-    let _no_part_begins = part::remove_all();
+    let _no_part_begins = streamed::remove_all();
     std::process::exit(code)
 }
 
@@ -225,7 +224,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<String>> {
         if entry.file_type().map_err(failed)?.is_dir() {
             let beneath = files_in(&entry.path())?;
             files.extend(beneath.into_iter().map(|file| format!("{name}/{file}")));
-        } else if !part::is_part(&name) {
+        } else if !streamed::is_part(&name) {
             files.push(name);
         }
     }

@@ -13,34 +13,6 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
 pub struct Seconds(pub f64);
 
-impl Add for Seconds {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl Sub for Seconds {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl Mul<f64> for Seconds {
-    type Output = Self;
-    fn mul(self, factor: f64) -> Self {
-        Self(self.0 * factor)
-    }
-}
-
-impl Div<f64> for Seconds {
-    type Output = Self;
-    fn div(self, divisor: f64) -> Self {
-        Self(self.0 / divisor)
-    }
-}
-
 impl Sum for Seconds {
     fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
         // From +0: the sum of no floats would be -0, and be printed so.
@@ -69,13 +41,6 @@ impl fmt::Display for Seconds {
 /// A count of processor clock cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 pub struct Cycles(pub u64);
-
-impl Add for Cycles {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
 
 impl AddAssign for Cycles {
     fn add_assign(&mut self, other: Self) {
@@ -164,39 +129,9 @@ impl SimSpan {
     }
 }
 
-impl Add<SimSpan> for SimTime {
-    type Output = Self;
-    #[inline]
-    fn add(self, span: SimSpan) -> Self {
-        Self(self.0.checked_add(span.0).expect("invariant: a simulation lasts less than 5 hours"))
-    }
-}
-
-impl Add for SimSpan {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
 impl AddAssign for SimSpan {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
-    }
-}
-
-impl Sub for SimSpan {
-    type Output = Self;
-    /// The difference, or zero if `other` is longer.
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl Mul<u64> for SimSpan {
-    type Output = Self;
-    fn mul(self, count: u64) -> Self {
-        Self(self.0 * count)
     }
 }
 
@@ -210,6 +145,34 @@ impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.seconds().fmt(f)
     }
+}
+
+/// Operators of quantities, by those of the numbers within them.
+macro_rules! operators {
+    ($($operator:ident $method:ident: $type:ident, $other:ty, |$one:ident, $by:ident| $value:expr;)+) => {$(
+        impl $operator<$other> for $type {
+            type Output = Self;
+            #[inline]
+            fn $method(self, other: $other) -> Self {
+                let ($one, $by) = (self, other);
+                Self($value)
+            }
+        }
+    )+};
+}
+
+operators! {
+    Add add: Seconds, Seconds, |one, other| one.0 + other.0;
+    Sub sub: Seconds, Seconds, |one, other| one.0 - other.0;
+    Mul mul: Seconds, f64, |span, factor| span.0 * factor;
+    Div div: Seconds, f64, |span, divisor| span.0 / divisor;
+    Add add: Cycles, Cycles, |one, other| one.0 + other.0;
+    Add add: SimSpan, SimSpan, |one, other| one.0 + other.0;
+    Mul mul: SimSpan, u64, |span, count| span.0 * count;
+    // Zero if the other is longer.
+    Sub sub: SimSpan, SimSpan, |one, other| one.0.saturating_sub(other.0);
+    Add add: SimTime, SimSpan, |instant, span| instant.0.checked_add(span.0)
+        .expect("invariant: a simulation lasts less than 5 hours");
 }
 
 /// A part of a whole, as it is printed: `3.1 %`, `27 %`.

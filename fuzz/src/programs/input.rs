@@ -5,11 +5,10 @@ use mmgp::Mapping;
 use mmgp::models::Parameters;
 use mmgp::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp::models::refined::Refinements;
-use mmgp::table::csv;
 use mmgp::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile, Run};
+use mmgp::table::{Source, csv};
 
-use crate::random::Random;
-use crate::target::{Input, Part};
+use crate::target::{Input, Random};
 
 /// A program that somebody could have written: it takes from a millisecond to a day, and every term
 /// has a part in it that is neither nothing nor all.
@@ -60,13 +59,13 @@ pub fn program(random: &mut Random, is_refined: bool) -> Parameters {
 /// The files of a program: timed runs, the micro-benchmarks and a profile, or all of these.
 pub fn files(random: &mut Random, truth: &Parameters) -> Input {
     let noise = random.pick(&[1e-4, 1e-3, 0.01, 0.03]);
-    let mut parts = vec![Part::new("truth.toml", truth.to_toml())];
+    let mut parts = vec![Source::new("truth.toml", &truth.to_toml())];
     let kind = random.below(3);
     if kind > 0 {
         parts.extend(benchmarks(random, truth, noise));
     }
     if kind < 2 {
-        parts.push(Part::new("runs.csv", csv::write(&runs(random, truth, noise))));
+        parts.push(Source::new("runs.csv", &csv::write(&runs(random, truth, noise))));
     }
     Input(parts)
 }
@@ -106,7 +105,7 @@ fn runs(random: &mut Random, truth: &Parameters, noise: f64) -> Vec<Run> {
 }
 
 /// The micro-benchmarks and the profile, some repetitions of each.
-fn benchmarks(random: &mut Random, truth: &Parameters, noise: f64) -> Vec<Part> {
+fn benchmarks(random: &mut Random, truth: &Parameters, noise: f64) -> Vec<Source> {
     let terms = &truth.terms;
     let repetitions = random.within(2, 6);
     let mut noise = || random.noise(noise);
@@ -150,11 +149,11 @@ fn benchmarks(random: &mut Random, truth: &Parameters, noise: f64) -> Vec<Part> 
         });
     }
     vec![
-        Part::new("alpha.csv", csv::write(&alpha)),
-        Part::new("collective.csv", csv::write(&collective)),
-        Part::new("offload.csv", csv::write(&offload)),
-        Part::new("context_switch.csv", csv::write(&context_switch)),
-        Part::new("profile.csv", csv::write(&profile)),
+        Source::new("alpha.csv", &csv::write(&alpha)),
+        Source::new("collective.csv", &csv::write(&collective)),
+        Source::new("offload.csv", &csv::write(&offload)),
+        Source::new("context_switch.csv", &csv::write(&context_switch)),
+        Source::new("profile.csv", &csv::write(&profile)),
     ]
 }
 
@@ -165,7 +164,7 @@ pub fn extreme(random: &mut Random) -> Input {
     let mut input = files(random, &truth);
     input.0.retain(|part| part.name != "runs.csv");
     if input.0.len() < 3 || random.happens(0.7) {
-        input.0.push(Part::new("runs.csv", odd_runs(random, &truth)));
+        input.0.push(Source::new("runs.csv", &odd_runs(random, &truth)));
     }
     if random.happens(0.3) {
         let place = random.below(input.0.len());
@@ -225,7 +224,7 @@ fn odd_runs(random: &mut Random, truth: &Parameters) -> String {
 }
 
 /// Changes cells of the columns of times of a table.
-fn distort(random: &mut Random, part: &mut Part) {
+fn distort(random: &mut Random, part: &mut Source) {
     if part.text.len() > 100_000 || random.happens(0.4) {
         return;
     }
@@ -245,7 +244,7 @@ fn distort(random: &mut Random, part: &mut Part) {
 }
 
 /// All times of a table; one beyond what a number can hold is the largest that it can.
-fn change_times(part: &mut Part, mut change: impl FnMut(f64) -> f64) {
+fn change_times(part: &mut Source, mut change: impl FnMut(f64) -> f64) {
     let mut lines = part.text.lines();
     let Some(header) = lines.next() else { return };
     let is_time: Vec<bool> = header.split(',').map(|it| it.ends_with("_s")).collect();

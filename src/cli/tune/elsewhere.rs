@@ -1,20 +1,19 @@
 //! Runs that others start: a job of Slurm, or lists for other engines.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
 
 use super::Job;
+use super::requests::{Request, Requests};
 use crate::Mapping;
 use crate::attempt::Order;
 use crate::cli::Answer;
-use crate::cli::output::{data, json, line};
+use crate::cli::output::{data, line};
 use crate::error::{Error, Result};
 use crate::launch::{self, emit, slurm};
 use crate::native;
-use crate::table::{self, Source};
+use crate::table;
 
 /// The flags that say who starts the runs, if not this command.
 #[derive(Args, Clone, Default)]
@@ -53,28 +52,6 @@ pub enum Emit {
     /// HyperQueue: hq job submit-file
     Hyperqueue,
 }
-
-/// A run that is asked of another engine: what comes back may have nothing but its id.
-#[derive(Serialize, Deserialize)]
-pub struct Request {
-    id: u64,
-    m: u32,
-    p: u32,
-    /// Nodes that it takes.
-    pub nodes: u32,
-    /// Further factors.
-    pub params: BTreeMap<String, String>,
-}
-
-impl Request {
-    /// The configuration to run.
-    pub fn mapping(&self) -> Result<Mapping> {
-        Mapping::new(self.m, self.p)
-    }
-}
-
-/// The file of requests.
-const REQUESTS: &str = "asked.json";
 
 /// The file that others write.
 const RESULTS: &str = "results.csv";
@@ -187,16 +164,9 @@ fn runs(job: &Job, due: &[(Mapping, Order)]) -> Vec<launch::Run> {
 
 /// Keeps what was asked, beside what the log is of.
 fn note(job: &Job, due: &[(Mapping, Order)]) -> Result<()> {
-    drop(job.open()?);
-    let request = |(mapping, order): &(Mapping, Order)| Request {
-        id: order.id,
-        m: mapping.m(),
-        p: mapping.p(),
-        nodes: order.nodes,
-        params: order.factors.clone(),
-    };
-    let requests: Vec<Request> = due.iter().map(request).collect();
-    table::write(&job.folder.join(REQUESTS), json(&requests))
+    let session = job.open()?;
+    let requests = due.iter().map(|due| Request::new(due, None)).collect();
+    Requests::of(&job.folder, &session)?.add(requests)
 }
 
 /// Submits a job, or runs the script that submits arrays.
@@ -206,17 +176,4 @@ fn submit(script: &Path, is_array: bool) -> Result<()> {
     let status = std::process::Command::new(program).arg(script).status();
     let status = status.map_err(|error| failed(error.to_string()))?;
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
-}
-
-/// The request with an id.
-pub fn request(folder: &Path, id: u64) -> Result<Option<Request>> {
-    let path = folder.join(REQUESTS);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let source = Source::read(&path)?;
-    let all: Vec<Request> = serde_json::from_str(&source.text).map_err(|error| {
-        source.json_error(&source.text, &error, "what was asked of another engine")
-    })?;
-    Ok(all.into_iter().find(|it| it.id == id))
 }

@@ -2,19 +2,22 @@
 
 use std::path::Path;
 
+use clap::{Args as _, Command, FromArgMatches as _};
+
 use super::answer::LevelAnswer;
 use super::declare::Declaration;
+use super::{Arguments, TypedFlags, of_drivers};
 use crate::answer::Object;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::{Study, page};
 use crate::table::records::Run;
-use crate::table::{self, csv};
-use crate::tune::derived;
+use crate::table::{self, Source, csv};
 use crate::tune::engine::{End, Level, verdicts};
+use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
 
 /// What a report is made of.
@@ -29,6 +32,121 @@ pub struct SearchReport<'a> {
     pub end: Option<End>,
 }
 
+/// The flags of the search.
+const FLAGS: &str = "tune.toml";
+
+/// The configurations that may be chosen.
+const CONFIGURATIONS: &str = "configurations.csv";
+
+/// Keeps in a folder what is asked there.
+///
+/// # Errors
+/// [`Error::Write`](crate::Error::Write).
+pub fn keep_declaration(folder: &Path, flags: &TypedFlags, declared: &Declaration) -> Result<()> {
+    let rows = declared.space.iter().map(|it| vec![it.m().to_string(), it.p().to_string()]);
+    table::write(&folder.join(CONFIGURATIONS), csv::write_fields(&["m", "p"], rows))?;
+    let flags = flags.clone().known_to(&command());
+    table::write(&folder.join(FLAGS), flags.to_toml())
+}
+
+/// The command whose flags a folder keeps, whatever was asked there.
+fn command() -> Command {
+    Arguments::augment_args(Command::new("tune"))
+}
+
+/// What was asked in a folder, as its files say; `None` where nothing was.
+///
+/// # Errors
+/// Those of [`TypedFlags::read`].
+pub fn declaration(folder: &Path) -> Result<Option<Arguments>> {
+    let path = folder.join(FLAGS);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let command = command();
+    let flags = TypedFlags::read(&command, &Source::read(&path)?)?
+        .without(&["m", "p", "where", "constant", "configurations", "out"])
+        .with("configurations", folder.join(CONFIGURATIONS).display().to_string())
+        .with("out", folder.display().to_string());
+    let words = flags.words("tune");
+    let matches = command.try_get_matches_from(&words[1..]);
+    let arguments = matches.and_then(|it| Arguments::from_arg_matches(&it)).map_err(|error| {
+        let found = error.to_string();
+        let found = found.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        Error::out_of_range("tune.toml", found.to_string(), "the flags of a search")
+    })?;
+    Ok(Some(arguments))
+}
+
+/// The search of a folder, which another process may go on with: its declaration and its attempts.
+///
+/// # Errors
+/// [`Error::OutOfRange`] where there is none.
+pub fn kept(folder: &Path) -> Result<(Arguments, Vec<Attempt>)> {
+    let attempts = of_drivers(folder)?;
+    let arguments = declaration(folder)?.ok_or_else(|| {
+        Error::out_of_range(
+            "DIR",
+            format!("{}, in which nothing was searched", folder.display()),
+            "the folder of `mmgp tune`, `measure` or `ask` (--out)",
+        )
+    })?;
+    Ok((arguments, attempts))
+}
+
+/// The answer of each level, and the place of the best among them.
+fn answers<'a>(
+    report: &SearchReport<'a>,
+    verdicts: &'a [Verdict],
+    attempts: &'a [Attempt],
+) -> Result<Vec<LevelAnswer<'a>>> {
+    let all = report.levels.iter().zip(verdicts);
+    all.map(|(level, verdict)| {
+        Ok(LevelAnswer {
+            level,
+            objective: in_unit_of(attempts, &level.search.objective)?,
+            verdict,
+            attempts,
+            words: &report.declared.words,
+            decomposition: report.declared.decomposition,
+        })
+    })
+    .collect()
+}
+
+/// The best of some answers.
+fn best<'f, 'a>(found: &'f [LevelAnswer<'a>]) -> Option<&'f LevelAnswer<'a>> {
+    let product = |it: &&LevelAnswer<'_>| it.product().unwrap_or(f64::INFINITY);
+    found.iter().min_by(|one, other| product(one).total_cmp(&product(other)))
+}
+
+/// The answer for people and for programs, from the attempts alone.
+///
+/// # Errors
+/// Those of [`Search::judge`](crate::tune::Search::judge).
+pub fn answer(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<(String, Object)> {
+    let verdicts = verdicts(report.levels, attempts)?;
+    Ok(said(&answers(report, &verdicts, attempts)?, report.end, &program_name(attempts)))
+}
+
+/// What answers say together.
+fn said(found: &[LevelAnswer<'_>], end: Option<End>, name: &str) -> (String, Object) {
+    let mut text: String =
+        found.iter().map(|it| format!("{}\n{}", it.sentence(), it.details(name))).collect();
+    let Some(best) = best(found) else { return (text, Object::new()) };
+    let mut summary = best.summary(end);
+    if found.len() > 1 {
+        let levels: Vec<Object> = found.iter().map(|it| it.summary(end)).collect();
+        summary = summary.with("levels", levels);
+        let factors: Vec<String> =
+            best.level.factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let are_fast = found.iter().all(|it| it.objective.is_speed());
+        let best = if are_fast { "Fastest" } else { "Best" };
+        text += &format!("{best} with {}.\n", factors.join(", "));
+    }
+    (text, summary)
+}
+
 /// Writes all that follows from the attempts, and returns the answer.
 ///
 /// # Errors
@@ -36,21 +154,9 @@ pub struct SearchReport<'a> {
 pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> {
     let folder = report.folder;
     let verdicts = verdicts(report.levels, attempts)?;
-    let all = report.levels.iter().zip(&verdicts);
-    let found: Vec<LevelAnswer<'_>> = all
-        .map(|(level, verdict)| {
-            Ok(LevelAnswer {
-                level,
-                objective: in_unit_of(attempts, &level.search.objective)?,
-                verdict,
-                attempts,
-                words: &report.declared.words,
-                decomposition: report.declared.decomposition,
-            })
-        })
-        .collect::<Result<_>>()?;
+    let found = answers(report, &verdicts, attempts)?;
     let name = program_name(attempts);
-    let mut text = String::new();
+    let (text, summary) = said(&found, report.end, &name);
     for found in &found {
         let suffix: String = found
             .level
@@ -76,31 +182,14 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
                 table::write(&folder.join(format!("report{suffix}.html")), page)?;
             }
         }
-        text += &format!("{}\n{}", found.sentence(), found.details(&name));
     }
     // These formats are of times.
     if derived::quantity(attempts).is_time() {
         table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
-    let product = |it: &&LevelAnswer<'_>| it.product().unwrap_or(f64::INFINITY);
-    let best = found.iter().min_by(|one, other| product(one).total_cmp(&product(other)));
-    let Some(best) = best else { return Ok(text) };
-    let mut summary = best.summary(report.end);
-    if found.len() > 1 {
-        let levels: Vec<Object> = found.iter().map(|it| it.summary(report.end)).collect();
-        summary = summary.with("levels", levels);
-    }
     table::write(&folder.join("summary.json"), json(&summary))?;
-    if found.len() > 1 {
-        let factors: Vec<String> =
-            best.level.factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let are_fast = found.iter().all(|it| it.objective.is_speed());
-        let best = if are_fast { "Fastest" } else { "Best" };
-        text += &format!("{best} with {}.\n", factors.join(", "));
-    }
-    text += &format!("Everything is in {}.\n", folder.display());
-    Ok(text)
+    Ok(text + &format!("Everything is in {}.\n", folder.display()))
 }
 
 /// The objective in the unit of what the attempts printed.

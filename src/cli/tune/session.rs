@@ -11,10 +11,10 @@ use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
 use crate::cli::output::{self, Spinner, Verbosity, spinner};
 use crate::cli::signals;
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, Result, Warning, shortened};
 use crate::lab::Identity;
 use crate::launch::{command_line, quoted};
-use crate::native;
+use crate::native::{self, host};
 use crate::table::log::Log;
 use crate::table::{self, Source, log};
 use crate::tune::derived;
@@ -49,7 +49,50 @@ pub fn attempts(folder: &Path, identity: &[(&str, String)]) -> Result<Vec<Attemp
         return Ok(Vec::new());
     }
     check(folder, identity)?;
-    log::parse(&Source::read(&path)?)
+    log::parse(&Source::read(&path)?).map_err(repairable)
+}
+
+/// The processors of the computer on which the runs of a folder began, where that is known.
+pub fn processors(folder: &Path) -> Option<u32> {
+    let path = folder.join(IDENTITY);
+    let identity = path.exists().then(|| Identity::read(&path).ok()).flatten()?;
+    identity.value(PROCESSORS)?.parse().ok()
+}
+
+/// The name of that count.
+const PROCESSORS: &str = "processors";
+
+/// An error at a line of the log, with what to do.
+fn repairable(error: Error) -> Error {
+    match error {
+        Error::Input { at, found, expected } => Error::Input {
+            at,
+            found,
+            expected: format!("{expected}; --repair takes damaged lines out, and says which"),
+        },
+        other => other,
+    }
+}
+
+/// Takes damaged lines out of the log of a folder, and says what is lost.
+///
+/// # Errors
+/// Those of [`Log::repair`].
+pub fn repair(folder: &Path) -> Result<()> {
+    let path = folder.join(LOG);
+    if !path.exists() {
+        return Ok(());
+    }
+    let Some(repair) = Log::repair(&path)? else {
+        output::line(&format!("{}: no line is damaged", path.display()));
+        return Ok(());
+    };
+    for (number, text, _) in &repair.lost {
+        let text: String = text.chars().map(|it| if it.is_control() { '?' } else { it }).collect();
+        output::line(&format!("{}:{number}: lost: {}", path.display(), shortened(&text)));
+    }
+    output::line(&format!("the log as it was is {}", repair.copy.display()));
+    Ok(())
 }
 
 /// Refuses a folder whose log is of something else; a caller that runs nothing is of nothing.
@@ -74,10 +117,29 @@ impl Session {
     /// [`Error::InUse`] where another process does; [`Error::OutOfRange`] where its runs are of
     /// something else.
     pub fn open(folder: &Path, identity: &[(&str, String)]) -> Result<Self> {
+        Self::with_log(Log::open, folder, identity)
+    }
+
+    /// The same for a call that writes a line or none, and waits some seconds for others.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn open_when_free(folder: &Path) -> Result<Self> {
+        Self::with_log(Log::open_when_free, folder, &[])
+    }
+
+    fn with_log(
+        open: fn(&Path) -> Result<Log>,
+        folder: &Path,
+        identity: &[(&str, String)],
+    ) -> Result<Self> {
         table::create_folder(folder)?;
-        let log = Log::open(&folder.join(LOG))?;
+        let log = open(&folder.join(LOG)).map_err(repairable)?;
         if log.attempts().is_empty() && !identity.is_empty() {
-            Identity::new(identity).write(&folder.join(IDENTITY))?;
+            // Not compared: a search may go on elsewhere.
+            let here = [(PROCESSORS, host::cores().to_string())];
+            let all: Vec<_> = identity.iter().cloned().chain(here).collect();
+            Identity::new(&all).write(&folder.join(IDENTITY))?;
         } else {
             check(folder, identity)?;
         }

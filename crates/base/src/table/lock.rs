@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::part;
+use super::streamed;
 use crate::error::{Error, Result};
 
 /// A file to lock; the lock ends where this is dropped, or the process is gone.
@@ -83,7 +83,7 @@ impl FolderLock {
                 return Err(Error::InUse { file: path });
             }
             if lock.is_in_place() {
-                part::remember(&path);
+                streamed::remember(&path);
                 return Ok(Self { lock });
             }
         }
@@ -92,7 +92,7 @@ impl FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        part::forget(&self.lock.path);
+        streamed::forget(&self.lock.path);
     }
 }
 

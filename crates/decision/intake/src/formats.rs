@@ -1,7 +1,6 @@
 //! The formats that tables come in.
 
 mod blocks;
-mod commands;
 mod delimited;
 mod extrap;
 mod json;
@@ -28,7 +27,7 @@ pub fn sheet<'a>(source: &'a Source, columns: &Columns) -> Result<Sheet<'a>> {
             blocks::with_blocks(shapes::with_all_values(sheet)?)?
         }
     };
-    commands::with_commands(shapes::of_time(sheet)?)
+    shapes::with_commands(shapes::of_time(sheet)?)
 }
 
 /// The table as a text, for tests: the format, the names, and the rows in lines, fields between `|`; or the

@@ -1,5 +1,7 @@
 //! What people have: tables, printed numbers and units, understood or refused.
 //!
+//! Read on at [`Plan`], which reads a table from its first line to its runs.
+//!
 //! A file becomes a [`sheet::Sheet`], whatever its format: columns with names, and rows of texts
 //! ([`formats`]). A [`Plan`] says what each column is for and why, by a dictionary of names, one table of
 //! units and what the user says ([`Claims`]), and reads the rows by it. What is not understood is refused,

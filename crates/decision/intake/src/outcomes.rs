@@ -1,5 +1,6 @@
 //! What a row says of a run, and how a table says that one failed.
 
+use mmgp_base::Mapping;
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::records::Run;
 
@@ -18,17 +19,15 @@ pub struct Entry {
 /// What a row says of a run that somebody asked for, whether it was good or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
-    /// The number in a column `id`, where there is one.
+    /// Which order it answers: the number in a column `id`; where a format has none, nothing.
     pub id: Option<u64>,
-    /// Processes.
-    pub m: u32,
-    /// Threads of each.
-    pub p: u32,
-    /// Which repetition, where a column says it.
+    /// The configuration, where the format says it.
+    pub mapping: Option<Mapping>,
+    /// Which repetition, where the format says it.
     pub repetition: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
-    /// What the table has: times, or what its time stands for.
+    /// What the format has: times, or what its time stands for.
     pub quantity: Quantity,
 }
 

@@ -36,7 +36,21 @@ pub struct Field<'a> {
     pub at: usize,
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
+    /// The field of a part of the text, which begins at that byte: without the blanks around it.
+    pub(crate) fn of(part: &'a str, at: usize) -> Self {
+        let text = part.trim_start();
+        Self { at: at + part.len() - text.len(), text: text.trim_end().into() }
+    }
+
+    /// Adds the fields of a part of the text, which begins at that byte and has `separator` between them.
+    pub(crate) fn split(part: &'a str, mut at: usize, separator: char, fields: &mut Vec<Self>) {
+        for field in part.split(separator) {
+            fields.push(Self::of(field, at));
+            at += field.len() + separator.len_utf8();
+        }
+    }
+
     /// The same field, whose text stays where it is.
     pub(crate) fn borrowed(&self) -> Field<'_> {
         Field { text: Cow::Borrowed(self.text.as_ref()), at: self.at }

@@ -65,9 +65,6 @@ impl Run {
     }
 }
 
-/// What a command is started with: `srun` and its options, or nothing.
-pub(crate) struct Launcher(pub(crate) Vec<String>);
-
 /// A bash script that runs one after the other and adds a line for each to the file `results`, as
 /// it ends: `id,m,p,nodes,repetition,time_s,exit`, with the time on the wall clock \[s\] and the
 /// exit status, which is `timeout` where the run was stopped at its limit, the time then being
@@ -78,7 +75,7 @@ pub(crate) struct Launcher(pub(crate) Vec<String>);
 pub fn script(runs: &[Run], results: &str) -> String {
     let mut text = String::from("#!/usr/bin/env bash\n") + &runner(results);
     for run in runs {
-        text += &line(run, Launcher(Vec::new()));
+        text += &line(run, Vec::new());
         text.push('\n');
     }
     text
@@ -121,8 +118,9 @@ pub(crate) fn runner(results: &str) -> String {
     format!("results={}\n{RUNNER}", quoted(results))
 }
 
-/// A call of the function `run` in [`RUNNER`].
-pub(crate) fn line(run: &Run, launcher: Launcher) -> String {
+/// A call of the function `run` in [`RUNNER`]; `launcher` is what the command is started with: `srun` and its
+/// options, or nothing.
+pub(crate) fn line(run: &Run, launcher: Vec<String>) -> String {
     let order = &run.order;
     // bash counts in whole numbers.
     let limit = order.limit.map_or(String::new(), |it| format!("{:.0}", it.0 * 1e6));
@@ -131,7 +129,7 @@ pub(crate) fn line(run: &Run, launcher: Launcher) -> String {
     words.extend([order.nodes, order.repetition].map(|count| count.to_string()));
     words.extend([limit, run.dir.clone().unwrap_or_else(|| ".".into())]);
     words.extend(timeout(run));
-    words.extend(run.words(launcher.0));
+    words.extend(run.words(launcher));
     command_line(&words)
 }
 
@@ -243,8 +241,8 @@ pub(crate) mod tests {
     use mmgp_base::units::Seconds;
 
     use super::*;
-    use crate::results::{RunReport, read};
-    use mmgp_intake::{Claims, Outcome};
+    use crate::results::read;
+    use mmgp_intake::{Claims, Outcome, RunReport};
 
     /// What `commands` print in an empty folder with `text` in the file `script`; nothing where there is no
     /// bash, or not all that they call beside it.

@@ -1,6 +1,8 @@
 //! Text for those who start runs in our place: Slurm ([`slurm`]), a plain script, GNU parallel and
 //! HyperQueue ([`emit`]), and what they say came of the runs ([`results`]).
 //!
+//! Read on at [`emit`], which writes what others start.
+//!
 //! Nothing is written or started here.
 //!
 //! ```

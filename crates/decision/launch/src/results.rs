@@ -5,22 +5,7 @@ use mmgp_base::table::csv::Reader;
 use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 use mmgp_base::{Mapping, Result};
 use mmgp_intake::formats::{Node, Object};
-use mmgp_intake::{Claims, Outcome};
-
-/// What came of one run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunReport {
-    /// Which order it answers; where a table has no ids, none.
-    pub id: Option<u64>,
-    /// The configuration, where the format says it.
-    pub mapping: Option<Mapping>,
-    /// Which repetition, where the format says it.
-    pub repetition: Option<u32>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What the format has: times, or what its time stands for.
-    pub quantity: Quantity,
-}
+use mmgp_intake::{Claims, Outcome, RunReport};
 
 /// Reads what another engine wrote of the runs of [`crate::emit`], a job log of GNU parallel or the tasks
 /// of HyperQueue as JSON, or any table that [`mmgp_intake`] understands, recognised by their content. What
@@ -37,12 +22,7 @@ pub fn read(source: &Source, claims: &Claims) -> Result<Vec<RunReport>> {
     if text.starts_with("Seq\t") && text.contains("MMGP_ID=") {
         return job_log(source);
     }
-    let told = |it: mmgp_intake::RunReport| {
-        let mapping = Some(Mapping::new(it.m, it.p)?);
-        let mmgp_intake::RunReport { id, repetition, outcome, quantity, .. } = it;
-        Ok(RunReport { id, mapping, repetition, outcome, quantity })
-    };
-    mmgp_intake::told(source, claims)?.into_iter().map(told).collect()
+    mmgp_intake::told(source, claims)
 }
 
 fn job_log(source: &Source) -> Result<Vec<RunReport>> {

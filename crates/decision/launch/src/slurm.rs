@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use mmgp_base::Mapping;
 
-use crate::emit::{self, Launcher, Run, command_line};
+use crate::emit::{self, Run, command_line};
 
 /// What a job asks of Slurm.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ fn array_job(settings: &Settings<'_>, nodes: u32, runs: &[&Run], results: &str) 
         let mut run = (*run).clone();
         let (name, value) = step_variable(run.mapping);
         run.env.insert(name.into(), value);
-        let launcher = Launcher(step(run.mapping, nodes));
+        let launcher = step(run.mapping, nodes);
         text += &format!("{}) {} ;;\n", index + 1, emit::line(&run, launcher));
     }
     text + "esac\n"

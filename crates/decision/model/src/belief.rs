@@ -25,7 +25,6 @@ mod form;
 mod means;
 mod mixture;
 mod mode;
-mod noise;
 mod numbers;
 mod prior;
 mod scatter;

@@ -19,6 +19,7 @@ pub mod formulas;
 pub mod growth;
 pub mod steps;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use mmgp_base::units::Seconds;
@@ -56,6 +57,12 @@ impl Sizes {
     /// Names and sizes, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, size)| (name.as_str(), *size))
+    }
+
+    /// How many values the size of that name takes among these.
+    pub(crate) fn values<'a>(all: impl IntoIterator<Item = &'a Self>, name: &str) -> usize {
+        let all = all.into_iter().filter_map(|sizes| sizes.of(name));
+        all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
     }
 
     /// Their names.

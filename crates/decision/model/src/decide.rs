@@ -44,7 +44,6 @@ mod explanation;
 mod next;
 mod nodes;
 mod phased;
-mod what_if;
 
 use crate::belief::Posterior;
 use crate::models::Parameters;
@@ -61,11 +60,13 @@ pub use choice::{Choice, Confirmation, Point, Within, chosen, front};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use contest::Outlook;
-pub use explanation::{Explanation, MISFIT, TermEffect, explain};
+pub use explanation::{
+    BreakEven, BreakEvenRow, Explanation, MISFIT, Optimum, Scale, TermEffect, break_even, explain,
+    scaled,
+};
 pub use next::{Measurement, MeasurementKind, NextMeasurement, Regret, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use phased::{Changes, Plan, Plans, plan_phases};
-pub use what_if::{BreakEven, BreakEvenRow, Optimum, Scale, break_even, scaled};
 
 /// How the posterior is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,11 +34,9 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
-mod alpha;
 mod collective;
-mod context_switch;
+mod host;
 pub mod identifiability;
-mod idle;
 mod inputs;
 mod known;
 mod offload;
@@ -47,24 +45,20 @@ mod profile;
 pub mod refined;
 pub mod report;
 pub mod runs;
-mod sample;
 pub mod shape;
+mod short_runs;
 pub mod summary;
 mod terms;
-mod threads;
-mod wavefront;
 
 pub use inputs::{FileRows, Inputs, Options, Settings};
 pub use refined::RefinedCounts;
 pub use report::Report;
 pub use runs::{Reading, Runs, WarmUp};
-pub use threads::estimate_threads;
-pub use wavefront::estimate_wavefront;
+pub use short_runs::{estimate_threads, estimate_wavefront};
 
 use crate::models::Parameters;
 use crate::models::observations::Evidence;
 use crate::models::parameters::Decomposition;
-use crate::models::sensitivity::Entry;
 use crate::models::terms::Term;
 use known::FileTerms;
 use mmgp_base::Mapping;
@@ -292,7 +286,7 @@ fn slowdowns(parameters: &mut Parameters) -> Option<Warning> {
     for entry in parameters.terms.entries() {
         let name = parameters.terms.name_of(entry);
         let Some(estimate) = parameters.terms.estimate_mut(entry) else { continue };
-        if !matches!(entry, Entry::Alpha(_)) || estimate.value >= 1.0 {
+        if entry.term != Term::Alpha || estimate.value >= 1.0 {
             continue;
         }
         let by_chance = estimate.standard_error().map_or(0.0, |error| error.half_width());

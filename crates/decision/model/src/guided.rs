@@ -63,7 +63,6 @@ mod caps;
 mod explanation;
 mod learnt;
 mod mix;
-mod search;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -324,7 +323,7 @@ impl Guide {
         let elapsed = now - self.learning_since;
         // At first nobody knows what looking costs: one window's time is free.
         let allowance = (BUDGET * elapsed + best_s * length - self.spent_s).max(0.0) / length;
-        let next = search::next(&self.learnt, self.admission.alive, self.apus, allowance);
+        let next = self.learnt.next(self.admission.alive, allowance);
         let Some(next) = next else {
             self.window = Window::going_on(now);
             return;
@@ -369,7 +368,7 @@ impl Guide {
     fn choose_from_what_is_known(&mut self) {
         let alive = self.admission.alive;
         self.learnt.alive(alive);
-        let known = search::safest(&self.learnt, alive, self.apus);
+        let known = self.learnt.safest(alive);
         let mapping = known.unwrap_or(Mapping::of(alive, 1));
         if mapping != self.choice {
             self.choose(mapping);

@@ -1,5 +1,7 @@
 //! The model's side of mmgp: from measurements to a ranking, with no emulator, terminal or picture.
 //!
+//! Read on at [`models`], the equations.
+//!
 //! [`fit`] makes parameters of tables, [`models`] holds the equations, [`belief`] what is believed
 //! of the times and how far the equations are off, [`decide`] ranks mappings
 //! (m, p) by any [`TimeModel`](models::time_model::TimeModel), [`export`] hands parameters to other

@@ -34,7 +34,6 @@ pub mod parameters;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;
-pub(crate) mod sources;
 pub mod terms;
 pub mod threads;
 pub mod time_model;

@@ -1,16 +1,13 @@
 //! Statistics that know nothing of the model: means of repetitions, least squares, quantiles, the normal
 //! distribution, and a Gaussian process given observations.
 
-mod gaussian_process;
-mod least_squares;
-
+use nalgebra::{Cholesky, DMatrix, DVector, Dim, Dyn, OMatrix};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::erf::erfc_inv;
 
-pub(crate) use gaussian_process::{GaussianUpdate, kernel, log_root};
-pub(crate) use least_squares::Design;
+use mmgp_base::Mapping;
 
 /// Mean of a sample, with its standard error where there are two values or more.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,12 +114,185 @@ pub(crate) fn log_sum(logs: &[f64]) -> f64 {
 /// The 97.5 % quantile of Student's distribution with so many degrees of freedom, of the normal
 /// distribution without any: half the width of a 95 % interval in standard errors.
 pub fn quantile_97_5(degrees_of_freedom: Option<f64>) -> f64 {
-    match degrees_of_freedom {
-        Some(degrees_of_freedom) if degrees_of_freedom < 1e6 => {
-            let student = StudentsT::new(0.0, 1.0, degrees_of_freedom.max(1.0));
-            student.expect("invariant: there is at least one degree of freedom").inverse_cdf(0.975)
+    student_quantile(0.975, degrees_of_freedom.unwrap_or(f64::INFINITY))
+}
+
+/// The quantile of Student's distribution with so many degrees of freedom, at least 1: of the normal
+/// distribution with infinitely many.
+pub fn student_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
+    if degrees_of_freedom >= 1e6 {
+        return Normal::standard().inverse_cdf(probability);
+    }
+    let student = StudentsT::new(0.0, 1.0, degrees_of_freedom.max(1.0));
+    student.expect("invariant: there is at least one degree of freedom").inverse_cdf(probability)
+}
+
+/// The exponential kernel over (log m, log p), the Matern kernel of smoothness 1/2: `exp(-d)` of the
+/// distance d in units of a length; 1 for the same configuration. What it makes is continuous and has
+/// kinks, as times have where a bandwidth or a socket is full.
+pub(crate) fn kernel(one: Mapping, other: Mapping, length: f64) -> f64 {
+    let along = |of: fn(Mapping) -> u32| (f64::from(of(one)) / f64::from(of(other))).ln();
+    let distance = along(Mapping::m).hypot(along(Mapping::p)) / length;
+    (-distance).exp()
+}
+
+/// Normal quantities, given observations of some that are correlated with them.
+#[derive(Debug, Clone)]
+pub(crate) struct GaussianUpdate {
+    factor: Cholesky<f64, Dyn>,
+    /// The inverse of the observations' covariance times what the mean misses them by.
+    pull: DVector<f64>,
+    /// The logarithm of the density of what is missed.
+    pub log_density: f64,
+}
+
+impl GaussianUpdate {
+    /// Observations with this covariance, noise included, that the mean misses by so much; `None` where it
+    /// is no covariance.
+    pub fn observed(covariance: DMatrix<f64>, missed: &DVector<f64>) -> Option<Self> {
+        let factor = covariance.cholesky()?;
+        let pull = factor.solve(missed);
+        let constant = 0.5 * missed.len() as f64 * std::f64::consts::TAU.ln();
+        let log_density = -0.5 * missed.dot(&pull) - log_root(&factor) - constant;
+        Some(Self { factor, pull, log_density })
+    }
+
+    /// No observations.
+    pub fn nothing() -> Self {
+        let none = Self::observed(DMatrix::zeros(0, 0), &DVector::zeros(0));
+        none.expect("invariant: nothing has a covariance")
+    }
+
+    /// What observations add to the mean of a quantity with these covariances with them is the product
+    /// of both.
+    pub fn pull(&self) -> &DVector<f64> {
+        &self.pull
+    }
+
+    /// Covariances with the observations (rows), such that products of two columns are what observations
+    /// take away from the covariance of two quantities.
+    pub fn whitened<C: Dim>(&self, mut cross: OMatrix<f64, Dyn, C>) -> OMatrix<f64, Dyn, C>
+    where
+        nalgebra::DefaultAllocator: nalgebra::allocator::Allocator<Dyn, C>,
+    {
+        let factor = self.factor.l_dirty();
+        let size = cross.nrows();
+        if cross.ncols() <= size {
+            factor.solve_lower_triangular_mut(&mut cross);
+            return cross;
         }
-        _ => Normal::standard().inverse_cdf(0.975),
+        // One product of matrices takes a third of the time of so many substitutions.
+        let mut inverse = DMatrix::identity(size, size);
+        factor.solve_lower_triangular_mut(&mut inverse);
+        inverse * cross
+    }
+
+    /// Observations as all others predict each: what it is off by, and the variance of that.
+    pub fn each_by_the_others(&self) -> impl Iterator<Item = (f64, f64)> {
+        let size = self.pull.len();
+        let inverse = self.whitened(DMatrix::identity(size, size));
+        (0..size).map(move |place| {
+            let variance = 1.0 / inverse.column(place).norm_squared();
+            (self.pull[place] * variance, variance)
+        })
+    }
+}
+
+/// The logarithm of the root of the determinant of what has this factor.
+pub(crate) fn log_root(factor: &Cholesky<f64, Dyn>) -> f64 {
+    factor.l_dirty().diagonal().iter().map(|pivot| pivot.ln()).sum()
+}
+
+/// Weighted linear least squares: columns with a weight for each row, of which the normal equations have
+/// been solved.
+///
+/// The coefficients b make `sum of w*(y - X*b)^2` least. Columns may be seconds and numbers of bytes, so each
+/// is brought to length 1 before the normal equations are solved; what is singular then is so.
+#[derive(Debug, Clone)]
+pub(crate) struct Design {
+    /// Rows times the roots of their weights, in columns of length 1.
+    scaled: DMatrix<f64>,
+    lengths: Vec<f64>,
+    roots: Vec<f64>,
+    /// Inverse of `scaled' * scaled`.
+    inverse: DMatrix<f64>,
+}
+
+/// What makes the squares least.
+#[derive(Debug, Clone)]
+pub(crate) struct Solution {
+    pub coefficients: Vec<f64>,
+    /// Distance by which each row is missed, times the root of its weight.
+    pub residuals: DVector<f64>,
+}
+
+/// No eigenvalue of the columns' products is less: of unit columns these add up to the number of columns.
+const SINGULAR: f64 = 1e-9;
+
+impl Design {
+    /// Design of one row for each observation, one column for each coefficient; `None` where the rows do
+    /// not tell the columns apart.
+    pub fn new(mut columns: DMatrix<f64>, weights: impl Iterator<Item = f64>) -> Option<Self> {
+        let roots: Vec<f64> = weights.map(f64::sqrt).collect();
+        for (mut row, root) in columns.row_iter_mut().zip(&roots) {
+            row *= *root;
+        }
+        let lengths: Vec<f64> = columns.column_iter().map(|column| column.norm()).collect();
+        for (mut column, length) in columns.column_iter_mut().zip(&lengths) {
+            column /= *length;
+        }
+        let products = columns.tr_mul(&columns);
+        let is_finite = products.iter().all(|each| each.is_finite());
+        if !is_finite || products.symmetric_eigenvalues().min() <= SINGULAR {
+            return None;
+        }
+        let inverse = products.cholesky()?.inverse();
+        Some(Self { scaled: columns, lengths, roots, inverse })
+    }
+
+    /// What each coefficient is by each observation, a row for each coefficient: `(X'WX)^-1 X'W`.
+    pub fn response(&self) -> DMatrix<f64> {
+        let mut response = &self.inverse * self.scaled.transpose();
+        for (mut row, length) in response.row_iter_mut().zip(&self.lengths) {
+            row /= *length;
+        }
+        for (mut column, root) in response.column_iter_mut().zip(&self.roots) {
+            column *= *root;
+        }
+        response
+    }
+
+    /// The lengths of the weighted columns.
+    pub fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    /// The variances of the coefficients where that of an observation of weight 1 is 1.
+    pub fn variances(&self) -> Vec<f64> {
+        let of = |(variance, length): (&f64, &f64)| variance / length.powi(2);
+        self.inverse.diagonal().iter().zip(&self.lengths).map(of).collect()
+    }
+
+    pub fn solve(&self, observed: &[f64]) -> Solution {
+        let observed = observed.iter().zip(&self.roots).map(|(each, root)| each * root);
+        let observed = DVector::from_iterator(self.roots.len(), observed);
+        let solved = &self.inverse * self.scaled.tr_mul(&observed);
+        let residuals = observed - &self.scaled * &solved;
+        let unscaled = solved.iter().zip(&self.lengths).map(|(each, length)| each / length);
+        Solution { coefficients: unscaled.collect(), residuals }
+    }
+
+    /// How much of what each row is fitted to is the row itself: 1 where nothing else tells of it.
+    pub fn leverages(&self) -> Vec<f64> {
+        let rows = self.scaled.row_iter();
+        rows.map(|row| (row * &self.inverse * row.transpose())[(0, 0)]).collect()
+    }
+}
+
+impl Solution {
+    /// The weighted sum of squares that is left.
+    pub fn squares(&self) -> f64 {
+        self.residuals.norm_squared()
     }
 }
 
@@ -188,5 +358,86 @@ mod tests {
         assert_eq!(median(Vec::new()), None);
         assert_eq!(weighted_median(vec![(3.0, 1.0), (1.0, 1.0), (2.0, 3.0)]), 2.0);
         assert_eq!(weighted_median(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn two_observations_by_hand() {
+        // [[4, 2], [2, 5]] has the inverse [[5, -2], [-2, 4]]/16.
+        let covariance = DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 5.0]);
+        let given =
+            GaussianUpdate::observed(covariance, &DVector::from_column_slice(&[1.0, 2.0])).unwrap();
+        approx::assert_relative_eq!(given.pull()[0], 1.0 / 16.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(given.pull()[1], 6.0 / 16.0, max_relative = 1e-12);
+        let density = -0.5 * 13.0 / 16.0 - 4.0_f64.ln() - std::f64::consts::TAU.ln();
+        approx::assert_relative_eq!(given.log_density, density, max_relative = 1e-12);
+        // The first as the second predicts it: 2*2/5, with a variance of 4 - 2*2/5.
+        let (off, variance) = given.each_by_the_others().next().unwrap();
+        approx::assert_relative_eq!(off, 0.2, max_relative = 1e-12);
+        approx::assert_relative_eq!(variance, 3.2, max_relative = 1e-12);
+        // A quantity with covariances 2 and 1: 2*2*5 - 2*2*2*1 + 4, over 16, are taken away.
+        let white = given.whitened(DVector::from_column_slice(&[2.0, 1.0]));
+        approx::assert_relative_eq!(white.norm_squared(), 1.0, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn without_observations_nothing_is_taken_away() {
+        let given = GaussianUpdate::nothing();
+        assert_eq!(given.whitened(DMatrix::zeros(0, 3)).norm_squared(), 0.0);
+        assert_eq!((given.log_density, given.pull().len()), (0.0, 0));
+    }
+
+    #[test]
+    fn the_misfit_of_a_factor_of_four_is_alike_by_three_fifths() {
+        let alike = |(m, p), (n, q)| kernel(Mapping::of(m, p), Mapping::of(n, q), 2.8);
+        assert_eq!(alike((4, 2), (4, 2)), 1.0);
+        // d = ln 4/2.8 = 0.495105.
+        approx::assert_relative_eq!(alike((1, 2), (4, 2)), 0.609_507, max_relative = 1e-5);
+        assert_eq!(alike((1, 2), (4, 2)), alike((8, 3), (8, 12)));
+    }
+
+    /// A line through (0, 1), (1, 3), (2, 4) with weights 1, 1, 2, x in units of a billion.
+    fn line() -> Design {
+        let x = [0.0, 1e9, 2e9];
+        let columns = DMatrix::from_fn(3, 2, |row, column| if column == 0 { 1.0 } else { x[row] });
+        Design::new(columns, [1.0, 1.0, 2.0].into_iter()).unwrap()
+    }
+
+    #[test]
+    fn a_weighted_line_by_hand() {
+        // Means 1.25 and 3, S_xx = 2.75, S_xy = 4: slope 16/11, intercept 13/11; what is missed is
+        // -2/11, 4/11, -1/11.
+        let found = line().solve(&[1.0, 3.0, 4.0]);
+        approx::assert_relative_eq!(found.coefficients[0], 13.0 / 11.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(found.coefficients[1], 16e-9 / 11.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(found.squares(), 22.0 / 121.0, max_relative = 1e-12);
+        let variances = line().variances();
+        approx::assert_relative_eq!(variances[1], 1e-18 / 2.75, max_relative = 1e-12);
+        approx::assert_relative_eq!(
+            variances[0],
+            0.25 + 1.25_f64.powi(2) / 2.75,
+            max_relative = 1e-12
+        );
+    }
+
+    #[test]
+    fn the_response_makes_the_coefficients_and_leverages_add_up_to_them() {
+        let design = line();
+        let made = design.response() * DVector::from_column_slice(&[1.0, 3.0, 4.0]);
+        let found = design.solve(&[1.0, 3.0, 4.0]).coefficients;
+        approx::assert_relative_eq!(made[0], found[0], max_relative = 1e-12);
+        approx::assert_relative_eq!(made[1], found[1], max_relative = 1e-12);
+        approx::assert_relative_eq!(
+            design.leverages().iter().sum::<f64>(),
+            2.0,
+            max_relative = 1e-12
+        );
+    }
+
+    #[test]
+    fn columns_that_are_alike_or_empty_have_no_solution() {
+        let alike = DMatrix::from_fn(3, 2, |row, column| (row + 1) as f64 * (column + 1) as f64);
+        assert!(Design::new(alike, [1.0; 3].into_iter()).is_none());
+        let empty = DMatrix::from_fn(3, 2, |row, column| (row * column) as f64 * 0.0);
+        assert!(Design::new(empty, [1.0; 3].into_iter()).is_none());
     }
 }

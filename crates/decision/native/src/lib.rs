@@ -1,5 +1,7 @@
 //! The computer that mmgp is started on: a user's command as a [`Target`](mmgp_base::target::Target).
 //!
+//! Read on at [`Program`], the command as a target.
+//!
 //! [`Program`] fills a mapping (m, p) into a [`Command`] and has it run by a [`Supervisor`], a small
 //! process of its own that starts commands one after the other, times them, and sees to it that
 //! nothing of them is left when they end, when their time is over, or when whoever asked for them

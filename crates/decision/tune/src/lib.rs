@@ -1,5 +1,7 @@
 //! Which configuration of a program to run next, and when to stop.
 //!
+//! Read on at [`Search`], which is asked what to run next.
+//!
 //! [`Search`] is asked after every run: it believes of the times what a
 //! [`Posterior`](mmgp_model::belief::Posterior) does, and knows neither a clock nor a program.
 //! [`engine`] runs what it asks for on a target and keeps the log; [`derived`] is what follows from
@@ -45,6 +47,7 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
+pub mod comparison;
 pub mod derived;
 mod design;
 pub mod engine;

@@ -1,4 +1,7 @@
-//! The programs that off-load work to accelerators, and what surrounds their kernels.
+//! The programs that off-load work to accelerators, and what surrounds their kernels: PBPI, RAxML, list ranking,
+//! Sweep3D, products of matrices, and synthetic work.
+//!
+//! Read on at [`Application`], which says what a program is to a machine; each program is a module.
 
 #[macro_use]
 mod layout;

@@ -1,6 +1,8 @@
 //! Wavefronts over many ranks and links: what a sweep takes where blocks and messages take what was
 //! measured of them.
 //!
+//! Read on at [`Cluster`], which times the iterations of a sweep.
+//!
 //! A [`Wavefront`] is a grid of ranks, each of which receives two faces, computes a block and sends two
 //! faces on, step after step. A [`Placement`] says where each rank runs, and so what lies between two
 //! neighbours; a [`Network`] what a message costs there. Together they are a [`Cluster`], whose

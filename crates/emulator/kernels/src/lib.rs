@@ -1,6 +1,8 @@
 //! The real kernels of the applications, written once against the instructions of the
 //! [SPU](mmgp_spu).
 //!
+//! Read on at [`pbpi`], the likelihood functions of PBPI.
+//!
 //! A kernel works on its local store alone; who moves data there and back is no business of it.
 
 #[macro_use]

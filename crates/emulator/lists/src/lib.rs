@@ -1,6 +1,8 @@
 //! Linked lists in one array, and what list ranking asks of them: the input of the emulated and of
 //! the native program, so that both work on the same lists.
 //!
+//! Read on at [`List`], the nodes in their array.
+//!
 //! A [`List`] is made ([`List::generate`]) or read from a file ([`List::read`]). Its *prefixes* are
 //! those of an associative [`Operation`]: the head has its own value, every other node the prefix of
 //! its predecessor combined with its own value. With all values 1 and sums they are the *ranks*, 1 at

@@ -1,5 +1,7 @@
 //! The description of a machine: data, read from `models/machines/*.toml`.
 //!
+//! Read on at [`Machine`], which reads such a file.
+//!
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 

@@ -1,5 +1,7 @@
 //! Between programs and the emulated machine: who gets which SPEs, and how a process waits.
 //!
+//! Read on at [`Policy`], which decides who runs where.
+//!
 //! A program asks for a [`Task`]: a function of the program that is loaded on the SPEs, its
 //! arguments, the most shares that it can be cut into, and perhaps how to do it on the host. A
 //! [`Policy`] decides where it runs and leases the SPEs from the [`BusyMap`]; the off-load itself

@@ -1,5 +1,7 @@
 //! A discrete-event simulation whose processes are `async fn`s in virtual time.
 //!
+//! Read on at [`Sim`], the calendar of all processes.
+//!
 //! A process is written as the program it stands for: it computes, sleeps, waits for a resource
 //! or for another process, and the order of its lines is the order of its life. The executor knows
 //! no machine; other crates build one from what is here.

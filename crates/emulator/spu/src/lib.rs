@@ -1,5 +1,7 @@
 //! The Synergistic Processor Unit (SPU) of the Cell Broadband Engine.
 //!
+//! Read on at [`Kernel`], which is all that a program is.
+//!
 //! A [`Kernel`] is a program for the SPU, written once against the instructions of [`Spu`], whose
 //! methods are the assembler's mnemonics. Two implementations run it: [`execute`] as fast as the
 //! host can, [`time`] while counting the cycles that the SPU would take. Both compute every

@@ -1,6 +1,8 @@
 //! Discrete ordinates on a grid of cells: the problem of the ASCI benchmark Sweep3D, how it is
 //! divided among processes, and its plain solution. It knows no machine.
 //!
+//! Read on at [`Problem`], which is made of the benchmark's input file.
+//!
 //! A [`Problem`] is made of an [`Input`], the benchmark's input file. Its unknown is the angular flux
 //! psi in every cell and direction; what is kept are the four moments of the flux, phi_0 to phi_3.
 //! Source iteration takes the scattering from the moments of the iteration before, and then *sweeps*

@@ -15,8 +15,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::recording::{Interval, Recording};
-use super::{DeviceTrace, names};
+use super::DeviceTrace;
+use super::recording::{Interval, Recording, kernel_name, transfer_name};
 use crate::error::{Error, Result};
 
 /// The first number of the schema's version.
@@ -36,12 +36,12 @@ const WORK: [Work; 4] = [
     (
         "CUPTI_ACTIVITY_KIND_KERNEL",
         "(SELECT value FROM StringIds WHERE id = shortName)",
-        names::kernel,
+        kernel_name,
     ),
     ("CUPTI_ACTIVITY_KIND_MEMCPY", "copyKind", copied),
-    ("CUPTI_ACTIVITY_KIND_MEMSET", "'Memset'", names::transfer),
+    ("CUPTI_ACTIVITY_KIND_MEMSET", "'Memset'", transfer_name),
     // What a graph did, where its kernels were not recorded one by one.
-    ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "'CUDA graph'", names::transfer),
+    ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "'CUDA graph'", transfer_name),
 ];
 
 /// Calls of CUDA's runtime and driver.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names;
 use super::{Activity, DeviceTrace, Launch, Stretch};
 use crate::error::{Warning, shortened};
 
@@ -65,7 +64,7 @@ impl Recording {
 
     /// A device did something of that name.
     pub fn works(&mut self, when: Interval, name: &str, device: &str, correlation: Option<u64>) {
-        let name = self.names.number(names::shown(name));
+        let name = self.names.number(shown(name));
         let device = self.devices.number(device);
         self.worked.push(DeviceWork { when, name, device, correlation });
     }
@@ -73,11 +72,11 @@ impl Recording {
     /// The host called the devices' library.
     pub fn calls(&mut self, when: Interval, name: &str, process: &str, correlation: Option<u64>) {
         self.covers(when);
-        let launches = names::is_launch(name);
+        let launches = is_launch(name);
         if launches {
             self.launches_in(process);
         }
-        if names::is_wait(name) {
+        if is_wait(name) {
             self.waits.push(when);
         } else if let Some(correlation) = correlation {
             let call = Call { when, launches, is_answered: false };
@@ -91,7 +90,7 @@ impl Recording {
     /// The host off-loaded a function and waited until it was done.
     pub fn offloads(&mut self, when: Interval, function: &str, process: &str) {
         self.covers(when);
-        let function = self.names.number(names::shown(function));
+        let function = self.names.number(shown(function));
         self.offloads.push((when, function));
         self.launches_in(process);
     }
@@ -103,7 +102,7 @@ impl Recording {
 
     /// An accelerator did what the host off-loaded.
     pub fn serves(&mut self, when: Interval, function: &str, accelerator: &str) {
-        let name = self.names.number(names::shown(function));
+        let name = self.names.number(shown(function));
         let device = self.accelerators.number(accelerator);
         self.served.push(DeviceWork { when, name, device, correlation: None });
     }
@@ -128,7 +127,7 @@ impl Recording {
     /// Whether no device did anything but collectives.
     pub fn is_idle(&self) -> bool {
         let worked = if self.shows_offloads() { &self.served } else { &self.worked };
-        worked.iter().all(|worked| names::is_collective(&self.names.all[worked.name]))
+        worked.iter().all(|worked| is_collective(&self.names.all[worked.name]))
     }
 
     /// The trace of a file in which a device has worked.
@@ -191,7 +190,7 @@ impl Recording {
                 call.is_answered = true;
                 call.when.until(last_fs)
             });
-            if names::is_collective(&self.names.all[*name]) {
+            if is_collective(&self.names.all[*name]) {
                 self.collectives
                     .push(Interval { start_fs: when.start_fs, end_fs: Some(when.end_fs) });
                 continue;
@@ -283,5 +282,77 @@ impl NameTable {
         self.numbers.insert(name.to_string(), self.all.len());
         self.all.push(name.to_string());
         self.all.len() - 1
+    }
+}
+
+/// The name of a kernel without its result, its arguments and those of its templates, so that all
+/// instances of one template are one function: `void at::native::reduce_kernel<512, 1>(Op)` is
+/// `at::native::reduce_kernel`.
+pub(super) fn kernel_name(name: &str) -> String {
+    // It has the bracket of an argument list, but is a namespace.
+    let name = name.replace("(anonymous namespace)::", "");
+    let base = name.split(['<', '(']).next().unwrap_or_default();
+    match base.split_whitespace().next_back() {
+        Some(base) => base.to_string(),
+        None => name.trim().to_string(),
+    }
+}
+
+/// What a copy or a set is called, without the kinds of memory: `Memcpy HtoD (Pageable -> Device)`
+/// is `Memcpy HtoD`.
+pub(super) fn transfer_name(name: &str) -> String {
+    name.split('(').next().unwrap_or_default().trim().to_string()
+}
+
+/// A name as a table can hold it, which has none of blanks alone and none around others.
+fn shown(name: &str) -> &str {
+    match name.trim() {
+        "" => "unnamed",
+        name => name,
+    }
+}
+
+/// Whether a kernel is one of NCCL's or RCCL's, whose names all begin so.
+fn is_collective(kernel: &str) -> bool {
+    kernel.starts_with("nccl")
+}
+
+/// Whether a call of the host does nothing but wait for a device: `cudaDeviceSynchronize`,
+/// `cuCtxSynchronize`, `hipStreamSynchronize`...
+fn is_wait(call: &str) -> bool {
+    call.contains("Synchronize")
+}
+
+/// Whether a call of the host has a device do something: `cudaLaunchKernel`, `cuLaunchKernelEx`,
+/// `cudaGraphLaunch`... Calls that set up or query launches are none.
+fn is_launch(call: &str) -> bool {
+    call.contains("LaunchKernel") || call.contains("GraphLaunch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_called_by_its_base_name() {
+        for (full, base) in [
+            (
+                "void at::native::(anonymous namespace)::fill<4, F<float> >(int, F)",
+                "at::native::fill",
+            ),
+            ("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"),
+            (
+                "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)",
+                "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+            ),
+            ("saxpy(int, float*)", "saxpy"),
+            ("<unnamed>", "<unnamed>"),
+        ] {
+            assert_eq!(kernel_name(full), base);
+        }
+        assert_eq!(transfer_name("Memcpy DtoH (Device -> Pinned)"), "Memcpy DtoH");
+        assert_eq!(["", " ", " a b "].map(shown), ["unnamed", "unnamed", "a b"]);
+        assert!(is_collective("ncclDevKernel_AllReduce") && !is_collective("ampere_nccl"));
+        assert!(is_launch("cudaLaunchKernelExC_v11060") && !is_launch("cudaLaunchHostFunc"));
     }
 }

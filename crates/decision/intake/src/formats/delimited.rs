@@ -6,13 +6,11 @@
 
 mod blanks;
 mod bordered;
-mod keyed;
 mod levels;
 mod lines;
 mod sentences;
 mod separated;
 mod tools;
-mod transposed;
 
 use mmgp_base::error::Result;
 use mmgp_base::table::Source;
@@ -33,7 +31,7 @@ struct LineFormat {
 /// All formats, from the one that asks for most.
 const FORMATS: [LineFormat; 20] = [
     LineFormat { name: "text of Extra-P", table: |text| extrap::table(text.source) },
-    transposed::FORMAT,
+    levels::TRANSPOSED,
     bordered::JUBE,
     bordered::MARKDOWN,
     tools::JOB_LOG,
@@ -42,7 +40,7 @@ const FORMATS: [LineFormat; 20] = [
     tools::SACCT_FIXED,
     blanks::FIXED_WIDTH,
     tools::PERFLOG,
-    keyed::FORMAT,
+    sentences::KEYED,
     sentences::FORMAT,
     tools::HYPERFINE,
     bordered::LATEX,

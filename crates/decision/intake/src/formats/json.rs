@@ -8,7 +8,6 @@ mod extrap;
 mod node;
 mod paths;
 mod records;
-mod table;
 mod tables;
 mod tuners;
 
@@ -19,7 +18,7 @@ use crate::sheet::Sheet;
 use node::first_value;
 pub use node::{Node, Object};
 use records::Records;
-use table::Table;
+use tables::Table;
 
 /// A format of a tool whose file is one object.
 struct ObjectFormat {

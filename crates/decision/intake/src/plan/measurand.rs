@@ -5,11 +5,10 @@ use mmgp_base::expression::{Expression, Kind, Names, names_in};
 use mmgp_base::quantity::{Direction, Quantity};
 
 use super::Planner;
-use super::times::{TimeValue, Times, UnitOf, amount};
+use super::times::{TimeValue, Times, UnitOf};
 use crate::claims::Variables;
 use crate::is_in;
-use crate::sheet::Field;
-use crate::units::{Comma, Measure, Unit, measure_of};
+use crate::units::{Measure, Unit, measure_of};
 
 /// A quantity that was captured from a column or from what a program prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,37 +190,6 @@ fn unclear(text: &str) -> Error {
     Error::ambiguous("the objective", found, answers)
 }
 
-/// What is measured instead of the time.
-pub(super) struct Substitute {
-    measurand: Measurand,
-    /// The columns of what it is over.
-    places: Vec<usize>,
-}
-
-impl Substitute {
-    /// What it is.
-    pub fn quantity(&self) -> &Quantity {
-        self.measurand.quantity()
-    }
-
-    /// What stands for the time of a run of a row that took so long; `None` where the row does not have it.
-    pub fn time(
-        &self,
-        seconds: Option<f64>,
-        (row, point): (&[Field<'_>], (u32, u32)),
-        comma: Comma,
-    ) -> Option<f64> {
-        let of = |&place: &usize| amount(&row[place].text, comma).unwrap_or(f64::NAN);
-        let captured: Vec<f64> = self.places.iter().map(of).collect();
-        self.measurand.time(seconds.unwrap_or(f64::NAN), point, &captured)
-    }
-
-    /// What a row must have to be a run.
-    pub fn expected(&self) -> String {
-        format!("what makes {} a number above 0", self.quantity().unit().unwrap_or("it"))
-    }
-}
-
 impl Planner<'_> {
     /// An expression over columns, the time, m and p.
     pub(super) fn derived(&mut self, objective: &str) -> Result<Times> {
@@ -253,7 +221,7 @@ impl Planner<'_> {
             Direction::Most => "more is better",
         };
         self.say(quantity.name(), text, better);
-        Ok(times.with(Substitute { measurand, places }))
+        Ok(Times { derived: Some((measurand, places)), ..times })
     }
 }
 

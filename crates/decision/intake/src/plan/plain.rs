@@ -204,13 +204,9 @@ fn end_of_line(text: &[u8], at: usize) -> usize {
 
 /// The fields of a line without quotes.
 fn fields(text: &str, line: std::ops::Range<usize>, separator: u8) -> Vec<Field<'_>> {
-    let whole = text[line.clone()].trim_end_matches(['\n', '\r']);
-    let (mut at, mut fields) = (line.start, Vec::new());
-    for part in whole.split(separator as char) {
-        let blanks = part.len() - part.trim_start().len();
-        fields.push(Field { text: part.trim().into(), at: at + blanks });
-        at += part.len() + 1;
-    }
+    let (start, mut fields) = (line.start, Vec::new());
+    let whole = text[line].trim_end_matches(['\n', '\r']);
+    Field::split(whole, start, separator.into(), &mut fields);
     fields
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Position, Result, Warning};
 use mmgp_base::table::records::Run;
 
@@ -177,7 +178,8 @@ impl<'a> RowReader<'a> {
         if let Some(Listener { told, id }) = &mut self.told {
             let id = id.and_then(|place| row[place].text.parse().ok());
             let quantity = self.plan.quantity();
-            told(RunReport { id, m, p, repetition, outcome: outcome(), quantity });
+            let mapping = Some(Mapping::of(m, p));
+            told(RunReport { id, mapping, repetition, outcome: outcome(), quantity });
         }
     }
 

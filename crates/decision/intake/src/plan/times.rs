@@ -3,7 +3,7 @@
 use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::quantity::{Direction, Quantity, with_unit};
 
-use super::measurand::{Substitute, better};
+use super::measurand::{Measurand, better};
 use super::numbers::Formula;
 use super::wide::Wide;
 use super::{Planner, is_measured};
@@ -15,8 +15,8 @@ use crate::units::{Comma, Measure, Unit, duration, measure_of, number};
 pub(super) struct Times {
     pub columns: Vec<TimeColumn>,
     pub unit: UnitOf,
-    /// What is measured instead of them.
-    derived: Option<Substitute>,
+    /// What is measured instead of them, and the columns that it is over.
+    pub derived: Option<(Measurand, Vec<usize>)>,
 }
 
 /// One time of a row.
@@ -58,11 +58,6 @@ impl Times {
         Self { columns, unit, derived: None }
     }
 
-    /// The same where something else is measured instead.
-    pub fn with(self, derived: Substitute) -> Self {
-        Self { derived: Some(derived), ..self }
-    }
-
     /// The times of a row.
     pub fn of<'t>(
         &'t self,
@@ -101,7 +96,7 @@ impl Times {
     /// What they are, or what is measured instead of them.
     pub fn quantity(&self) -> Quantity {
         match (&self.derived, &self.unit) {
-            (Some(derived), _) => derived.quantity().clone(),
+            (Some((measurand, _)), _) => measurand.quantity().clone(),
             (None, UnitOf::Rate(unit)) => Quantity::Rate(unit.clone()),
             (None, UnitOf::Known(_) | UnitOf::Column(_)) => Quantity::Time,
         }
@@ -119,16 +114,19 @@ impl Times {
         (row, point): (&[Field<'_>], (u32, u32)),
         comma: Comma,
     ) -> Option<f64> {
-        match &self.derived {
-            None => seconds,
-            Some(derived) => derived.time(seconds, (row, point), comma),
-        }
+        let Some((measurand, places)) = &self.derived else { return seconds };
+        let of = |&place: &usize| amount(&row[place].text, comma).unwrap_or(f64::NAN);
+        let captured: Vec<f64> = places.iter().map(of).collect();
+        measurand.time(seconds.unwrap_or(f64::NAN), point, &captured)
     }
 
     /// What a row must have to be a run.
     pub fn expected(&self) -> String {
         match &self.derived {
-            Some(derived) => derived.expected(),
+            Some((measurand, _)) => {
+                let unit = measurand.quantity().unit().unwrap_or("it");
+                format!("what makes {unit} a number above 0")
+            }
             None => "a finite time of 0 s or more".into(),
         }
     }
@@ -158,7 +156,7 @@ fn seconds(text: &str, unit: Option<Unit>, comma: Comma) -> Option<f64> {
 }
 
 /// A number with its unit behind it or not.
-pub(super) fn amount(text: &str, comma: Comma) -> Option<f64> {
+fn amount(text: &str, comma: Comma) -> Option<f64> {
     let digits = |it: char| it.is_ascii_digit() || "+-.,eE".contains(it);
     let end = text.find(|it| !digits(it)).unwrap_or(text.len());
     number(text, comma).or_else(|| number(text[..end].trim(), comma))

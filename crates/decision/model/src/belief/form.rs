@@ -10,9 +10,8 @@
 use std::rc::Rc;
 
 use super::work::{Regressor, Work};
-use crate::models::sources::Sources;
 use crate::models::terms::Term;
-use crate::models::time_model::TimeModel;
+use crate::models::time_model::{Sources, TimeModel};
 use mmgp_base::Mapping;
 
 /// What a time is made of.

@@ -35,7 +35,7 @@ use mmgp_base::table::toml::{Document, Table};
 
 use super::Sizes;
 use super::bound::{Constants, Demand};
-use super::steps::{Facts, Told, Transfers};
+use super::steps::{Fact, Facts, Transfers};
 use mmgp_base::expression::{Expression, Kind, Names, is_name};
 
 /// An algorithm by its formulas.
@@ -236,11 +236,11 @@ impl Transfers {
 }
 
 /// A quantity by its formula, which grows where it does from these sizes to twice the input.
-fn told(text: &str, sizes: &Sizes, value: impl Fn(&Sizes) -> Result<f64>) -> Result<Told> {
+fn told(text: &str, sizes: &Sizes, value: impl Fn(&Sizes) -> Result<f64>) -> Result<Fact> {
     let (at, mut doubled) = (value(sizes)?, sizes.clone());
     doubled.set(INPUT.into(), 2.0 * sizes.of(INPUT).unwrap_or(1.0));
     let grows = value(&doubled)? > GROWS * at;
-    Ok(Told { text: text.into(), value: at, grows: Some(grows) })
+    Ok(Fact { text: text.into(), value: at, grows: Some(grows) })
 }
 
 /// The numbers of a table by name, none of them negative.
@@ -305,32 +305,21 @@ impl SizeFormula {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bound::tests::CELL;
     use super::super::bound::{Bound, BoundPart};
     use super::*;
     use approx::assert_relative_eq;
-    use mmgp_base::units::{BytesPerSecond, Hertz, Seconds};
-
-    /// Constants of the Cell as measured: 90 ns, 22.8 GB/s, 14.4 GB/s of one SPE.
-    const CONSTANTS: Constants = Constants {
-        clock: Hertz(3.2e9),
-        latency: Seconds(90e-9),
-        memory: BytesPerSecond(22.8e9),
-        accelerator: BytesPerSecond(14.4e9),
-        line: 128.0,
-        penalty: 18.0,
-        double_block: 6.0,
-    };
 
     #[test]
     fn the_matrix_product_hides_its_latency_but_not_all_of_its_transfers() {
         let product = Algorithm::named("matrix-product").unwrap();
-        let facts = product.facts(&product.sizes, &CONSTANTS).unwrap();
+        let facts = product.facts(&product.sizes, &CELL).unwrap();
         // T_D grows with n, and so does what is computed for each request.
         assert_eq!((facts.requests.grows, facts.per_request.grows), (Some(true), Some(true)));
         let at = |p: f64| {
             let mut sizes = product.sizes.clone();
             sizes.set("p".into(), p);
-            Bound::of(&product.demand(&sizes, &CONSTANTS).unwrap(), &CONSTANTS)
+            Bound::of(&product.demand(&sizes, &CELL).unwrap(), &CELL)
         };
         // On four SPEs computation binds, as the paper says: 1024^3 multiply-adds, four at once.
         assert_eq!(at(4.0).dominating(), Some(BoundPart::Issue));
@@ -346,13 +335,13 @@ mod tests {
     #[test]
     fn list_ranking_needs_about_four_requests_and_the_memory_binds_eight_spes() {
         let ranking = Algorithm::named("list-ranking").unwrap();
-        let facts = ranking.facts(&ranking.sizes, &CONSTANTS).unwrap();
+        let facts = ranking.facts(&ranking.sizes, &CELL).unwrap();
         assert_eq!((facts.requests.grows, facts.per_request.grows), (Some(true), Some(false)));
-        assert!(facts.steps(&CONSTANTS)[2].contains("ceil((L + C)/C) = 5"), "{:?}", facts);
+        assert!(facts.steps(&CELL)[2].contains("ceil((L + C)/C) = 5"), "{:?}", facts);
         let at = |p: f64| {
             let mut sizes = ranking.sizes.clone();
             sizes.set("p".into(), p);
-            Bound::of(&ranking.demand(&sizes, &CONSTANTS).unwrap(), &CONSTANTS)
+            Bound::of(&ranking.demand(&sizes, &CELL).unwrap(), &CELL)
         };
         // Eight SPEs, each a line of 128 bytes in 75 cycles: 43.7 GB/s of 22.8.
         assert_eq!(at(8.0).dominating(), Some(BoundPart::Bandwidth));
@@ -367,7 +356,7 @@ mod tests {
     #[test]
     fn a_file_by_hand() {
         let toy = Algorithm::read(&Source::new("toy.toml", FILE)).unwrap();
-        let demand = toy.demand(&toy.sizes, &CONSTANTS).unwrap();
+        let demand = toy.demand(&toy.sizes, &CELL).unwrap();
         // 3 x 100 / 4 cycles; 100 requests of two lines each, by each of four SPEs.
         let expected = Demand {
             issue: 75.0,
@@ -384,8 +373,7 @@ mod tests {
         assert!(FILE.contains(from), "{from}");
         let file = FILE.replace(from, to);
         let read = Algorithm::read(&Source::new("toy.toml", &file));
-        let error =
-            read.and_then(|toy| toy.demand(&toy.sizes, &CONSTANTS).map(|_| ())).unwrap_err();
+        let error = read.and_then(|toy| toy.demand(&toy.sizes, &CELL).map(|_| ())).unwrap_err();
         assert_eq!(error.to_string(), message);
     }
 

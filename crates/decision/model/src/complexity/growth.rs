@@ -5,7 +5,6 @@
 //! out in turn. Of those that are nearly as good as the best the simplest is taken, and two terms
 //! only where they halve the error of one.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use mmgp_base::error::{Error, Result};
@@ -238,10 +237,6 @@ fn are_alike(one: &[f64], other: &[f64]) -> bool {
 
 /// Refuses sizes that vary too little.
 fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
-    let values = |name: &str| -> usize {
-        let all = sizes.iter().filter_map(|sizes| sizes.of(name));
-        all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
-    };
     let few = |found: String, more: usize, name: &str| {
         Error::too_little(
             "the runs",
@@ -250,14 +245,14 @@ fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
         )
     };
     for name in names {
-        let count = values(name);
+        let count = Sizes::values(sizes, name);
         if count > 1 && count < FEWEST_SIZES {
             let found = format!("{name} takes {count} values");
             return Err(few(found, FEWEST_SIZES - count, name));
         }
     }
     match names.first() {
-        Some(first) if names.iter().all(|name| values(name) == 1) => {
+        Some(first) if names.iter().all(|name| Sizes::values(sizes, name) == 1) => {
             Err(few(format!("{first} takes 1 value"), FEWEST_SIZES - 1, first))
         }
         _ => Ok(()),

@@ -9,8 +9,6 @@
 //!
 //! [`CountedRuns`] says what several runs tell together.
 
-use std::collections::BTreeSet;
-
 use super::bound::Constants;
 use super::growth::{FEWEST_SIZES, Forms, Growth, short};
 use super::{Counts, QUANTITIES, Sizes};
@@ -24,30 +22,30 @@ pub struct Facts {
     /// The name of the size of the input.
     pub input: String,
     /// Cycles of the host.
-    pub host: Told,
+    pub host: Fact,
     /// Instructions of the accelerator that does most; by formulas, its cycles.
-    pub accelerator: Told,
+    pub accelerator: Fact,
     /// What those are.
     pub accelerator_unit: &'static str,
     /// Requests of that accelerator.
-    pub requests: Told,
+    pub requests: Fact,
     /// Their sizes; none without requests.
     pub transfers: Option<Transfers>,
     /// Cycles that it computes for each request.
-    pub per_request: Told,
+    pub per_request: Fact,
     /// What overlapped in the run; none by formulas.
     pub overlap: Option<Overlap>,
     /// Conditional branches of that accelerator.
-    pub branches: Told,
+    pub branches: Fact,
     /// Branches that pay the penalty.
-    pub wrong: Told,
+    pub wrong: Fact,
     /// Cycles of that accelerator, of which wrong branches take a part.
     pub cycles: f64,
 }
 
 /// A quantity: how it is written, what it is, and whether it grows with the input.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct Fact {
     /// A growth with constants, or a formula.
     pub text: String,
     /// Value at the sizes.
@@ -140,7 +138,7 @@ impl Facts {
     }
 
     fn hiding(&self, constants: &Constants) -> String {
-        let (latency, Told { text, value, grows }) =
+        let (latency, Fact { text, value, grows }) =
             (constants.latency_cycles(), &self.per_request);
         if self.transfers.is_none() {
             return "Between a request and its completion: there is none.".into();
@@ -241,8 +239,7 @@ impl CountedRuns {
 
     /// How many values a size takes.
     fn values(&self, name: &str) -> usize {
-        let all = self.counts.iter().filter_map(|counts| counts.sizes.of(name));
-        all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
+        Sizes::values(self.counts.iter().map(|counts| &counts.sizes), name)
     }
 
     /// What the procedure asks about them, with numbers from the largest.
@@ -269,19 +266,19 @@ impl CountedRuns {
     }
 
     /// What is told of the quantity of that name.
-    fn told(&self, name: &str) -> Told {
+    fn told(&self, name: &str) -> Fact {
         let number = QUANTITIES.iter().position(|quantity| quantity.name == name);
         let number = number.expect("invariant: the names are those of the list");
         let value = (QUANTITIES[number].count)(self.largest());
         let at = &self.largest().sizes;
         match &self.growths {
-            None => Told { text: short(value), value, grows: None },
+            None => Fact { text: short(value), value, grows: None },
             Some(growths) => {
                 let growth = &growths[number];
                 let varies = self.values(&self.input) >= FEWEST_SIZES;
                 let grows = varies.then(|| growth.grows_with(&self.input, at));
                 let about = if growth.is_poor() { "about " } else { "" };
-                Told { text: format!("{about}{growth}"), value, grows }
+                Fact { text: format!("{about}{growth}"), value, grows }
             }
         }
     }
@@ -291,7 +288,7 @@ impl CountedRuns {
 mod tests {
     use super::*;
     use crate::complexity::Requests;
-    use mmgp_base::units::{BytesPerSecond, Hertz, Seconds};
+    use crate::complexity::bound::tests::CELL;
 
     #[test]
     fn list_ranking_needs_five_buffers_where_latency_is_288_cycles_and_computation_75() {
@@ -302,8 +299,8 @@ mod tests {
         assert_eq!(buffers(288.0, 0.0), None);
     }
 
-    fn told(text: &str, value: f64, grows: Option<bool>) -> Told {
-        Told { text: text.into(), value, grows }
+    fn told(text: &str, value: f64, grows: Option<bool>) -> Fact {
+        Fact { text: text.into(), value, grows }
     }
 
     fn facts() -> Facts {
@@ -325,16 +322,7 @@ mod tests {
 
     #[test]
     fn the_steps_tell_what_the_numbers_say() {
-        let constants = Constants {
-            clock: Hertz(3.2e9),
-            latency: Seconds(90e-9),
-            memory: BytesPerSecond(22e9),
-            accelerator: BytesPerSecond(14e9),
-            line: 128.0,
-            penalty: 18.0,
-            double_block: 6.0,
-        };
-        let [one, two, three, four] = facts().steps(&constants);
+        let [one, two, three, four] = facts().steps(&CELL);
         let first =
             "T_C: the host 64 cycles, an SPE 75 n/p cycles (64 and 9375 at n = 1000, p = 8).";
         assert_eq!(one, first);
@@ -348,20 +336,10 @@ mod tests {
         // 12.5 x 18 of 9,375 cycles.
         assert!(four.contains("0.1 n/p branches go wrong, at 18 cycles each: 2.4 % of"), "{four}");
         let constant = Facts { requests: told("12", 12.0, Some(false)), ..facts() };
-        assert!(constant.steps(&constants)[1].contains("computation dominates"));
+        assert!(constant.steps(&CELL)[1].contains("computation dominates"));
         let none = Facts { transfers: None, ..facts() };
-        assert!(none.steps(&constants)[1].starts_with("T_D = 0"));
+        assert!(none.steps(&CELL)[1].starts_with("T_D = 0"));
     }
-
-    const CONSTANTS: Constants = Constants {
-        clock: Hertz(3.2e9),
-        latency: Seconds(90e-9),
-        memory: BytesPerSecond(22e9),
-        accelerator: BytesPerSecond(14e9),
-        line: 128.0,
-        penalty: 18.0,
-        double_block: 6.0,
-    };
 
     /// A program that streams n numbers in blocks of 2 KB, 256 numbers each, ten instructions and
     /// eleven cycles for each number, and one hinted branch that is wrong once a block.
@@ -386,7 +364,7 @@ mod tests {
         let sizes = [1.0, 2.0, 4.0].map(|times| times * 65536.0);
         let all = sizes.iter().flat_map(|&n| [1.0, 2.0, 4.0].map(|p| streaming(n, p)));
         let runs = CountedRuns::new(all.collect(), "n").unwrap();
-        let facts = runs.facts(&CONSTANTS);
+        let facts = runs.facts(&CELL);
         assert_eq!((facts.host.text.as_str(), facts.host.grows), ("1000", Some(false)));
         assert_eq!(facts.accelerator.text, "10 n/p");
         // 1/256 requests and branches, 11 x 256 cycles for each.
@@ -410,7 +388,7 @@ mod tests {
     fn one_run_has_counts_and_no_growth() {
         let runs = CountedRuns::new(vec![streaming(65536.0, 1.0)], "n").unwrap();
         assert!(runs.growths().is_none());
-        let facts = runs.facts(&CONSTANTS);
+        let facts = runs.facts(&CELL);
         assert_eq!((facts.requests.text.as_str(), facts.requests.grows), ("256", None));
         assert_eq!(runs.fixed(), ["n", "p"]);
         let two = vec![streaming(1000.0, 1.0), streaming(2000.0, 1.0)];

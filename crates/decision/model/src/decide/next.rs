@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::belief::Prior;
     use crate::decide::feasible;
-    use crate::models::sensitivity::Entry;
+    use crate::models::terms::Term;
     use crate::models::{Parameters, published};
     use rand::SeedableRng;
     use rand_distr::{Distribution, StandardNormal};
@@ -277,7 +277,7 @@ mod tests {
     fn close() -> Parameters {
         let mut parameters = published("pbpi-qs20").unwrap();
         // (8,2) pays 20000*147 us more for collectives and 2*0.8 s less for the gap.
-        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
+        let o_col = parameters.terms.estimate_mut(Term::CollectiveCost.entry(7)).unwrap();
         (o_col.value, o_col.std_error) = (203e-6, Some(20e-6));
         parameters.terms.c_apu_s.std_error = Some(0.5);
         parameters
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_certain_choice_leaves_what_makes_its_time_surest() {
         let mut parameters = close();
-        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
+        let o_col = parameters.terms.estimate_mut(Term::CollectiveCost.entry(7)).unwrap();
         o_col.value = 900e-6;
         let next = next(&parameters, 0.001);
         assert!(next.measurements.iter().all(|one| one.gain.0 == 0.0));

@@ -13,6 +13,7 @@ use super::equation_11;
 use crate::models::Parameters;
 use crate::models::run::Row;
 use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning, shortened};
@@ -242,10 +243,8 @@ fn half_width(parameters: &Parameters, phases: &[Parameters], m: u32, ps: &[u32]
 
 /// Whether a phase has this entry from the machine rather than of its own.
 fn is_of_machine(entry: Entry) -> bool {
-    matches!(
-        entry,
-        Entry::OffloadOverhead | Entry::ContextSwitch | Entry::Alpha(_) | Entry::Collective(_)
-    )
+    use Term::*;
+    matches!(entry.term, OffloadOverhead | ContextSwitch | Alpha | CollectiveCost)
 }
 
 #[cfg(test)]
@@ -310,28 +309,18 @@ mod tests {
             g_s: value(g_s),
             collectives: None,
         };
-        Parameters {
-            name: "two".into(),
-            decomposition: Decomposition::Data,
-            apus: 8,
-            quantity: mmgp_base::quantity::Quantity::Time,
-            terms: Terms {
-                t_hpu_s: value(0.0),
-                t_apu_s: value(17.0),
-                c_apu_s: value(0.0),
-                offloads: Estimate::exact(2.0),
-                o_offload_s: value(0.5),
-                t_csw_s: Estimate::exact(0.0),
-                g_s: value(0.5),
-                collectives: None,
-                alpha: OverM::Constant(Estimate::exact(10.0)),
-                o_col_s: OverM::Constant(Estimate::exact(0.0)),
-            },
-            phases: vec![phase("wide", 16.0, 0.0), phase("narrow", 1.0, 1.0)],
-            correlation: None,
-            refinements: None,
-            evidence: None,
-        }
+        let terms = Terms {
+            t_hpu_s: value(0.0),
+            t_apu_s: value(17.0),
+            c_apu_s: value(0.0),
+            offloads: Estimate::exact(2.0),
+            o_offload_s: value(0.5),
+            g_s: value(0.5),
+            alpha: OverM::Constant(Estimate::exact(10.0)),
+            ..Terms::nothing()
+        };
+        let phases = vec![phase("wide", 16.0, 0.0), phase("narrow", 1.0, 1.0)];
+        Parameters { phases, ..Parameters::new("two", Decomposition::Data, 8, terms) }
     }
 
     #[test]

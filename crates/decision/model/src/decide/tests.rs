@@ -3,41 +3,30 @@ mod calibration;
 use super::*;
 use crate::belief::Prior;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::models::sensitivity::{Correlation, Entry};
+use crate::models::sensitivity::Correlation;
+use crate::models::terms::Term;
 use crate::models::time_model::Value;
 use crate::models::{published, published_names};
+use crate::toy::estimate;
 
 const SAMPLING: Sampling = Sampling::new(40_000, 7);
-
-fn estimate(value: f64, std_error: f64) -> Estimate {
-    Estimate { std_error: Some(std_error), ..Estimate::exact(value) }
-}
 
 /// Two APUs and a second thread so slow that only (1, 1) and (1, 2) can win. With one
 /// off-load, `T(1,1) - T(1,2) = T_APU/2 - g`.
 fn two_rivals(t_apu_s: Estimate, g_s: Estimate) -> Parameters {
-    Parameters {
-        name: "rivals".into(),
-        decomposition: Decomposition::Data,
-        apus: 2,
-        quantity: mmgp_base::quantity::Quantity::Time,
-        terms: Terms {
-            t_hpu_s: estimate(2.0, 0.0),
-            t_apu_s,
-            c_apu_s: estimate(0.0, 0.0),
-            offloads: Estimate::exact(1.0),
-            o_offload_s: estimate(0.0, 0.0),
-            t_csw_s: estimate(0.0, 0.0),
-            g_s,
-            collectives: None,
-            alpha: OverM::Constant(estimate(1000.0, 0.0)),
-            o_col_s: OverM::Constant(estimate(0.0, 0.0)),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: None,
-        evidence: None,
-    }
+    let terms = Terms {
+        t_hpu_s: estimate(2.0, 0.0),
+        t_apu_s,
+        c_apu_s: estimate(0.0, 0.0),
+        offloads: Estimate::exact(1.0),
+        o_offload_s: estimate(0.0, 0.0),
+        t_csw_s: estimate(0.0, 0.0),
+        g_s,
+        alpha: OverM::Constant(estimate(1000.0, 0.0)),
+        o_col_s: OverM::Constant(estimate(0.0, 0.0)),
+        ..Terms::nothing()
+    };
+    Parameters::new("rivals", Decomposition::Data, 2, terms)
 }
 
 /// Posterior by a model that is hardly off.
@@ -97,7 +86,7 @@ fn regret_is_the_mean_loss_to_a_rival_that_may_be_faster() {
 #[test]
 fn correlated_errors_change_the_odds() {
     let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
-    let entries = vec![Entry::Gap, Entry::ApuTime];
+    let entries = vec![Term::Gap.entry(0), Term::ApuTime.entry(0)];
     let matrix = vec![1.0, 0.5, 0.5, 1.0];
     parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
     // The variance of T_APU/2 - g is 0.4^2 + 0.3^2 - 2*0.5*0.4*0.3 = 0.13:

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::names::{comment, identifier, left_out, quoted};
+use super::{comment, identifier, left_out, quoted};
 use crate::models::parameters::{Decomposition, OverM, Parameters};
 use crate::models::terms::{Term, TermValue};
 

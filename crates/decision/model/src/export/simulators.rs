@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::names::{comment, left_out, quoted};
+use super::{comment, left_out, quoted};
 use crate::models::parameters::Parameters;
 
 /// A platform file of SimGrid (version 4.1): a host `hpu`, a host `apu1`, `apu2`... for each APU,

@@ -1,6 +1,6 @@
 //! Parameters as tables: CSV, Markdown and LaTeX, and as one JSON object.
 
-use super::names::basis;
+use super::basis;
 use crate::models::parameters::{Decomposition, Estimate, Parameters};
 use crate::models::terms::{Term, TermValue};
 
@@ -253,93 +253,70 @@ fn escaped_in_latex(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    mod tables {
-        use super::super::super::tests::{bare, everything};
-        use super::super::*;
+    use super::super::tests::{bare, everything};
+    use super::*;
+    use crate::models::parameters::{OverM, Table};
 
-        fn check(parameters: &Parameters, expected: &[&str]) {
-            let text = csv(parameters);
-            assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-        }
+    #[test]
+    fn every_value_has_a_row_with_what_is_known_of_it() {
+        let text = csv(&everything());
+        assert_eq!(
+            text.lines().collect::<Vec<_>>(),
+            [
+                "term,phase,m,value,unit,std_error,source,combined_with",
+                "t_hpu_s,,,1.3,s,0.02,profile.csv,",
+                "t_apu_s,,,370,s,,,",
+                "c_apu_s,,,0.30000000000000004,s,,,",
+                "offloads,,,20000,1,,,",
+                "o_offload_s,,,0.00000007,s,,,t_csw_s o_col_s",
+                "t_csw_s,,,0,s,,,",
+                "g_s,,,0.00004,s,,,",
+                "collectives,,,100,1,,,",
+                "alpha,,1,1,1,,,",
+                "alpha,,2,1.28,1,0.01,alpha.csv,",
+                "o_col_s,,,0.000016,s,,,",
+                "t_hpu_s,\"newview, \"\"left\"\"\",,0.5,s,,,",
+                "t_apu_s,\"newview, \"\"left\"\"\",,370,s,,,",
+                "c_apu_s,\"newview, \"\"left\"\"\",,0.25,s,,,",
+                "offloads,\"newview, \"\"left\"\"\",,20000,1,,,",
+                "g_s,\"newview, \"\"left\"\"\",,0.00004,s,,,",
+            ],
+        );
+    }
 
-        #[test]
-        fn every_value_has_a_row_with_what_is_known_of_it() {
-            check(
-                &everything(),
-                &[
-                    "term,phase,m,value,unit,std_error,source,combined_with",
-                    "t_hpu_s,,,1.3,s,0.02,profile.csv,",
-                    "t_apu_s,,,370,s,,,",
-                    "c_apu_s,,,0.30000000000000004,s,,,",
-                    "offloads,,,20000,1,,,",
-                    "o_offload_s,,,0.00000007,s,,,t_csw_s o_col_s",
-                    "t_csw_s,,,0,s,,,",
-                    "g_s,,,0.00004,s,,,",
-                    "collectives,,,100,1,,,",
-                    "alpha,,1,1,1,,,",
-                    "alpha,,2,1.28,1,0.01,alpha.csv,",
-                    "o_col_s,,,0.000016,s,,,",
-                    "t_hpu_s,\"newview, \"\"left\"\"\",,0.5,s,,,",
-                    "t_apu_s,\"newview, \"\"left\"\"\",,370,s,,,",
-                    "c_apu_s,\"newview, \"\"left\"\"\",,0.25,s,,,",
-                    "offloads,\"newview, \"\"left\"\"\",,20000,1,,,",
-                    "g_s,\"newview, \"\"left\"\"\",,0.00004,s,,,",
-                ],
-            );
-        }
+    #[test]
+    fn what_is_absent_has_no_row() {
+        let terms: Vec<String> = csv(&bare())
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').next().expect("a first field").to_string())
+            .collect();
+        let present = Term::all().filter(|term| *term != Term::Collectives);
+        assert_eq!(terms, present.map(Term::name).collect::<Vec<_>>());
+    }
 
-        #[test]
-        fn what_is_absent_has_no_row() {
-            let terms: Vec<String> = csv(&bare())
-                .lines()
-                .skip(1)
-                .map(|line| line.split(',').next().expect("a first field").to_string())
-                .collect();
-            assert_eq!(
-                terms,
-                [
-                    "t_hpu_s",
-                    "t_apu_s",
-                    "c_apu_s",
-                    "offloads",
-                    "o_offload_s",
-                    "t_csw_s",
-                    "g_s",
-                    "alpha",
-                    "o_col_s"
-                ]
-            );
-        }
-
-        #[test]
-        fn a_number_is_read_back_exactly() {
-            for value in [0.1 + 0.2, 5e-324, 1.797_693_134_862_315_7e308, 7e-8, 1.0 / 3.0] {
-                let mut parameters = bare();
-                parameters.terms.t_hpu_s.value = value;
-                let text = csv(&parameters);
-                let field =
-                    text.lines().nth(1).and_then(|row| row.split(',').nth(3)).expect("a value");
-                assert_eq!(field.parse::<f64>().expect("a number").to_bits(), value.to_bits());
-            }
+    #[test]
+    fn a_number_is_read_back_exactly_from_csv() {
+        for value in [0.1 + 0.2, 5e-324, 1.797_693_134_862_315_7e308, 7e-8, 1.0 / 3.0] {
+            let mut parameters = bare();
+            parameters.terms.t_hpu_s.value = value;
+            let text = csv(&parameters);
+            let field = text.lines().nth(1).and_then(|row| row.split(',').nth(3)).expect("a value");
+            assert_eq!(field.parse::<f64>().expect("a number").to_bits(), value.to_bits());
         }
     }
 
-    mod json {
-        use super::super::super::tests::{bare, everything};
-        use super::super::*;
-        use crate::models::parameters::{Estimate, OverM, Table};
+    /// Compares without the line breaks and indentation.
+    fn check_json(parameters: &Parameters, expected: &str) {
+        let one_line = |text: &str| text.lines().map(str::trim).collect::<String>();
+        assert_eq!(one_line(&json(parameters)), one_line(expected));
+    }
 
-        /// Compares without the line breaks and indentation.
-        fn check(parameters: &Parameters, expected: &str) {
-            let one_line = |text: &str| text.lines().map(str::trim).collect::<String>();
-            assert_eq!(one_line(&json(parameters)), one_line(expected));
-        }
-
-        #[test]
-        fn everything_that_is_known_is_written_in_the_order_of_a_parameter_file() {
-            check(
-                &everything(),
-                r#"
+    #[test]
+    fn everything_that_is_known_is_written_in_the_order_of_a_parameter_file() {
+        check_json(
+            &everything(),
+            r#"
             {
             "schema": 1,
             "name": "PBPI \"107\", QS20",
@@ -378,14 +355,14 @@ mod tests {
                 }
             ]
             }"#,
-            );
-        }
+        );
+    }
 
-        #[test]
-        fn what_is_absent_is_left_out() {
-            check(
-                &bare(),
-                r#"
+    #[test]
+    fn what_is_absent_is_left_out() {
+        check_json(
+            &bare(),
+            r#"
             {
             "schema": 1,
             "name": "bare",
@@ -403,101 +380,76 @@ mod tests {
                 "o_col_s": {"value": 0.000016}
             }
             }"#,
-            );
-        }
-
-        #[test]
-        fn the_sums_of_a_table_stand_beside_its_m() {
-            let mut parameters = bare();
-            let sum = Estimate { combined_with: vec!["t_csw_s".into()], ..Estimate::exact(2.0) };
-            let table = Table::new(vec![1, 4], vec![Estimate::exact(0.0), sum]);
-            parameters.terms.o_col_s = OverM::Table(table);
-            let object: serde_json::Value =
-                serde_json::from_str(&json(&parameters)).expect("a JSON object");
-            assert_eq!(
-                object["terms"]["o_col_s"],
-                serde_json::json!({"m": [1, 4], "value": [0.0, 2.0], "combined_with": [[], ["t_csw_s"]]})
-            );
-        }
-
-        #[test]
-        fn a_number_is_read_back_exactly() {
-            for value in [0.1 + 0.2, 5e-324, 1.797_693_134_862_315_7e308, 7e-8, 1.0 / 3.0] {
-                let mut parameters = bare();
-                parameters.terms.t_hpu_s.value = value;
-                let text = json(&parameters);
-                // serde_json reads with the last bit undecided, so the digits are read by `f64` itself.
-                let digits = text
-                    .lines()
-                    .find_map(|line| line.trim().strip_prefix("\"value\": "))
-                    .expect("the first value is that of t_hpu_s");
-                assert_eq!(digits.parse::<f64>().expect("a number").to_bits(), value.to_bits());
-            }
-        }
+        );
     }
 
-    mod markdown {
-        use super::super::super::tests::{bare, everything};
-        use super::super::*;
-
-        #[test]
-        fn every_number_has_a_row_with_its_interval() {
-            let text = markdown(&everything());
-            assert!(
-                text.starts_with(
-                    "## PBPI \"107\", QS20\n\nTask decomposition of 16 tasks; 16 APUs."
-                )
-            );
-            // 1.3 and 1.28 -+ 1.959964 * 0.02 and 0.01
-            assert!(
-                text.contains("| T\\_HPU(1,1) | `t_hpu_s` |  | 1.3 | 0.02 | 1.2608007203"),
-                "{text}"
-            );
-            assert!(
-                text.contains("| alpha\\_m | `alpha` | 2 | 1.28 | 0.01 | 1.26040036"),
-                "{text}"
-            );
-            assert!(text.contains("### newview, \"left\"\n"), "{text}");
-            assert!(
-                text.contains("stands for a sum with t\\_csw\\_s \\+ o\\_col\\_s |\n"),
-                "{text}"
-            );
-        }
-
-        #[test]
-        fn a_cell_holds_any_text_in_one_line() {
-            let mut parameters = bare();
-            parameters.terms.t_hpu_s.source = Some("a|b\n<i>`*\\".into());
-            let text = markdown(&parameters);
-            assert!(text.contains("| a\\|b &lt;i&gt;\\`\\*\\\\ |\n"), "{text}");
-        }
+    #[test]
+    fn the_sums_of_a_table_stand_beside_its_m() {
+        let mut parameters = bare();
+        let sum = Estimate { combined_with: vec!["t_csw_s".into()], ..Estimate::exact(2.0) };
+        let table = Table::new(vec![1, 4], vec![Estimate::exact(0.0), sum]);
+        parameters.terms.o_col_s = OverM::Table(table);
+        let object: serde_json::Value =
+            serde_json::from_str(&json(&parameters)).expect("a JSON object");
+        assert_eq!(
+            object["terms"]["o_col_s"],
+            serde_json::json!({"m": [1, 4], "value": [0.0, 2.0], "combined_with": [[], ["t_csw_s"]]})
+        );
     }
 
-    mod latex {
-        use super::super::super::tests::everything;
-        use super::super::*;
-
-        #[test]
-        fn every_row_has_six_cells() {
-            let mut parameters = everything();
-            parameters.name = "100% & {more} \\ $x_1^2~#\n--".into();
-            let text = latex(&parameters);
-            let title = "100\\% \\& \\{more\\} \\textbackslash{} \\$x\\_1\\textasciicircum{}2\
-                         \\textasciitilde{}\\# -{}-: task decomposition of 16 tasks, 16 APUs}";
-            assert!(text.contains(title), "{text}");
-            let cells = |line: &str| line.replace("\\&", "").matches('&').count();
-            let rows: Vec<&str> = text
+    #[test]
+    fn a_number_is_read_back_exactly_from_json() {
+        for value in [0.1 + 0.2, 5e-324, 1.797_693_134_862_315_7e308, 7e-8, 1.0 / 3.0] {
+            let mut parameters = bare();
+            parameters.terms.t_hpu_s.value = value;
+            let text = json(&parameters);
+            // serde_json reads with the last bit undecided, so the digits are read by `f64` itself.
+            let digits = text
                 .lines()
-                .filter(|line| line.ends_with("\\\\") && !line.contains("multi"))
-                .collect();
-            assert_eq!(rows.len(), 1 + 11 + 5);
-            assert!(rows.iter().all(|row| cells(row) == 5), "{text}");
-            assert!(
-                text.contains("$C_{\\mathrm{APU}}$ &  & $0.30000000000000004$ &  & s &  \\\\\n")
-            );
-            assert!(
-                text.contains("$O_{\\mathrm{COL}}$ &  & $1.6 \\times 10^{-5}$ &  & s &  \\\\\n")
-            );
+                .find_map(|line| line.trim().strip_prefix("\"value\": "))
+                .expect("the first value is that of t_hpu_s");
+            assert_eq!(digits.parse::<f64>().expect("a number").to_bits(), value.to_bits());
         }
+    }
+
+    #[test]
+    fn every_number_has_a_row_with_its_interval() {
+        let text = markdown(&everything());
+        assert!(
+            text.starts_with("## PBPI \"107\", QS20\n\nTask decomposition of 16 tasks; 16 APUs.")
+        );
+        // 1.3 and 1.28 -+ 1.959964 * 0.02 and 0.01
+        assert!(
+            text.contains("| T\\_HPU(1,1) | `t_hpu_s` |  | 1.3 | 0.02 | 1.2608007203"),
+            "{text}"
+        );
+        assert!(text.contains("| alpha\\_m | `alpha` | 2 | 1.28 | 0.01 | 1.26040036"), "{text}");
+        assert!(text.contains("### newview, \"left\"\n"), "{text}");
+        assert!(text.contains("stands for a sum with t\\_csw\\_s \\+ o\\_col\\_s |\n"), "{text}");
+    }
+
+    #[test]
+    fn a_cell_holds_any_text_in_one_line() {
+        let mut parameters = bare();
+        parameters.terms.t_hpu_s.source = Some("a|b\n<i>`*\\".into());
+        let text = markdown(&parameters);
+        assert!(text.contains("| a\\|b &lt;i&gt;\\`\\*\\\\ |\n"), "{text}");
+    }
+
+    #[test]
+    fn every_row_has_six_cells() {
+        let mut parameters = everything();
+        parameters.name = "100% & {more} \\ $x_1^2~#\n--".into();
+        let text = latex(&parameters);
+        let title = "100\\% \\& \\{more\\} \\textbackslash{} \\$x\\_1\\textasciicircum{}2\
+                         \\textasciitilde{}\\# -{}-: task decomposition of 16 tasks, 16 APUs}";
+        assert!(text.contains(title), "{text}");
+        let cells = |line: &str| line.replace("\\&", "").matches('&').count();
+        let rows: Vec<&str> =
+            text.lines().filter(|line| line.ends_with("\\\\") && !line.contains("multi")).collect();
+        assert_eq!(rows.len(), 1 + 11 + 5);
+        assert!(rows.iter().all(|row| cells(row) == 5), "{text}");
+        assert!(text.contains("$C_{\\mathrm{APU}}$ &  & $0.30000000000000004$ &  & s &  \\\\\n"));
+        assert!(text.contains("$O_{\\mathrm{COL}}$ &  & $1.6 \\times 10^{-5}$ &  & s &  \\\\\n"));
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::FileRows;
-use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{
+    FileRows, Repetitions, TermMeasurement, correlation, mean, repeated_once, warm_up,
+};
 use super::shape::{
     ErrorSource, PointScale, Points, Question, Selection, Shape, ShapeChoice, TermChoices, choose,
-    correlation, knots,
+    knots,
 };
 use crate::models::parameters::{OverM, Table};
-use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Collective;
@@ -41,7 +42,7 @@ pub(crate) fn collective(
     let mut warnings: Vec<Warning> = warm_up(file, &all).into_iter().collect();
     warnings.extend(times.iter().filter_map(|(&ranks, kinds)| unlike(file, ranks, kinds)));
     let asked = |term: String, selection| Question { term, file, selection, last_m };
-    let at_one = times.get(&1).map(|kinds| at_one(kinds).measured_in(file));
+    let at_one = times.get(&1).map(|kinds| mean(kinds.values()).measured_in(file));
     let points = points(&times);
     let mut table = Table::new(Vec::new(), Vec::new());
     table.m.extend(at_one.iter().map(|_| 1));
@@ -67,7 +68,7 @@ pub(crate) fn collective(
     if table.values.iter().all(|estimate| estimate.std_error.is_none()) {
         warnings.push(repeated_once("o_col_s", file));
     }
-    let correlation = correlation(together, |index| Entry::Collective(first + index));
+    let correlation = correlation(together, |index| Term::CollectiveCost.entry(first + index));
     let value = OverM::Table(table);
     Ok(TermMeasurement {
         choices: shapes,
@@ -121,15 +122,6 @@ fn wanted(
     Ok((times, count))
 }
 
-fn mean(repetitions: &Repetitions) -> Mean {
-    Mean::of(&repetitions.iter().map(|(_, time)| *time).collect::<Vec<_>>())
-}
-
-/// The mean over everything that one rank alone was measured with.
-fn at_one(kinds: &BTreeMap<CollectiveKind, Repetitions>) -> Mean {
-    Mean::of(&kinds.values().flatten().map(|(_, time)| *time).collect::<Vec<_>>())
-}
-
 /// The mean over the kinds at each number of ranks above 1.
 fn points(times: &CollectiveTimes) -> Points {
     let mut all: Vec<&CollectiveKind> = times.values().flat_map(BTreeMap::keys).collect();
@@ -145,17 +137,14 @@ fn points(times: &CollectiveTimes) -> Points {
     };
     for (index, (&ranks, kinds)) in times.range(2..).enumerate() {
         let means: BTreeMap<&CollectiveKind, Mean> =
-            kinds.iter().map(|(kind, repetitions)| (kind, mean(repetitions))).collect();
+            kinds.iter().map(|(kind, repetitions)| (kind, mean([repetitions]))).collect();
         let count = means.len() as f64;
         let value = means.values().map(|mean| mean.value).sum::<f64>() / count;
         points.m.push(ranks);
         points.values.push(value);
         points.counts.push(means.values().map(|mean| mean.count as f64).sum());
-        points.parts.extend(means.values().map(|mean| ErrorSource {
-            variance: mean.std_error.map(|error| error.powi(2)),
-            degrees_of_freedom: mean.degrees_of_freedom,
-            loadings: vec![(index, 1.0 / count)],
-        }));
+        let part = |mean| ErrorSource::of(mean, vec![(index, 1.0 / count)]);
+        points.parts.extend(means.values().map(part));
         for (deviations, kind) in points.kinds.iter_mut().zip(&all) {
             deviations.push(means.get(kind).map(|mean| (mean.value - value) / count));
         }
@@ -192,7 +181,7 @@ fn unlike(
     ranks: u32,
     kinds: &BTreeMap<CollectiveKind, Repetitions>,
 ) -> Option<Warning> {
-    let value = |kind: &(&CollectiveKind, &Repetitions)| mean(kind.1).value;
+    let value = |kind: &(&CollectiveKind, &Repetitions)| mean([kind.1]).value;
     let by_value = |a: &_, b: &_| value(a).total_cmp(&value(b));
     let cheapest = kinds.iter().min_by(by_value)?;
     let dearest = kinds.iter().max_by(by_value)?;
@@ -253,7 +242,7 @@ mod tests {
 
     /// A file of three repetitions with 3 % noise, of each operation with the time of a call.
     fn noisy(operations: &[(&str, Truth)], ranks: &[u32], seed: u64) -> FileRows<Collective> {
-        let mut noise = crate::fit::sample::noise::relative(seed);
+        let mut noise = crate::fit::inputs::noise::relative(seed);
         let mut rows = Vec::new();
         for &(operation, truth) in operations {
             for &ranks in ranks {
@@ -334,14 +323,17 @@ mod tests {
         let OverM::Table(table) = &result.value else { panic!("a table") };
         assert_eq!((&table.m[..], table.interpolation), (&[2, 16][..], Interpolation::Line));
         let correlation = result.correlation.unwrap();
-        assert_eq!(correlation.entries(), [Entry::Collective(0), Entry::Collective(1)]);
+        assert_eq!(
+            correlation.entries(),
+            [Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)]
+        );
         // A slope that is too high lifts the far end and lowers the near one.
-        assert!(correlation.of(Entry::Collective(0), Entry::Collective(1)) < 0.0);
+        assert!(correlation.of(Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)) < 0.0);
     }
 
     #[test]
     fn intervals_cover_the_truth_in_95_of_100_files() {
-        use crate::fit::sample::noise::assert_covers;
+        use crate::fit::inputs::noise::assert_covers;
         for shape in [Shape::Linear, Shape::Table] {
             let collective_shape = Selection::Fixed(shape);
             let choices = TermChoices { collective: collective_shape, ..TermChoices::default() };

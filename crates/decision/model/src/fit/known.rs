@@ -2,28 +2,27 @@
 //! both as the evidence that predictions are conditioned on.
 
 use super::inputs::{Inputs, Settings};
-use super::profile::Program;
+use super::inputs::{TermMeasurement, stated};
 use super::runs::{Cell, Runs};
-use super::sample::{TermMeasurement, stated};
 use super::shape::ShapeChoice;
-use super::{alpha, collective, context_switch, offload, profile};
+use super::{collective, host, offload, profile};
 use crate::models::Parameters;
 use crate::models::observations::{Before, Evidence, Observation, Observations};
-use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
+use crate::models::parameters::{Estimate, NOT_MEASURED, Phase, Terms};
 use crate::models::sensitivity::{Correlation, Entry};
 use crate::models::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
-use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
 
-/// The terms that files determine, each with the number of rows behind it.
+/// The terms that files determine.
 pub(crate) struct FileTerms {
-    pub alpha: Option<(OverM, u64)>,
-    pub o_offload_s: Option<(Estimate, u64)>,
-    pub t_csw_s: Option<(Estimate, u64)>,
-    pub o_col_s: Option<(OverM, u64)>,
-    pub program: Option<(Program, u64)>,
+    /// What files say of the terms; those that none knows have neutral values.
+    terms: Terms,
+    /// Parts of the terms, where the program has several phases.
+    phases: Vec<Phase>,
+    /// Terms that a file determines, with the number of rows behind each.
+    rows: Vec<(Term, u64)>,
     /// How the shapes of terms over m were chosen.
     pub choices: Vec<ShapeChoice>,
     /// How the errors of the entries of terms over m go together.
@@ -31,89 +30,90 @@ pub(crate) struct FileTerms {
     pub warnings: Vec<Warning>,
 }
 
+/// Terms that a profile determines.
+const OF_PROFILE: [Term; 6] = [
+    Term::HpuTime,
+    Term::ApuTime,
+    Term::ApuSerialTime,
+    Term::Gap,
+    Term::Offloads,
+    Term::Collectives,
+];
+
 impl FileTerms {
     /// Evaluates every file that is given.
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
-        let term_choices = &settings.options.terms;
-        let mut warnings = TermWarnings::default();
-        let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
-        let collective = |file| collective::collective(file, term_choices, settings.apus);
-        let context_switch = context_switch::context_switch;
-        Ok(Self {
-            alpha: warnings.part(inputs.alpha.as_ref().map(alpha).transpose()?),
-            o_offload_s: warnings.part(inputs.offload.as_ref().map(offload::offload).transpose()?),
-            t_csw_s: warnings.part(inputs.context_switch.as_ref().map(context_switch).transpose()?),
-            o_col_s: warnings.part(inputs.collective.as_ref().map(collective).transpose()?),
-            program: warnings.part(inputs.profile.as_ref().map(profile::program).transpose()?),
-            choices: warnings.choices,
-            correlations: warnings.correlations,
-            warnings: warnings.warnings,
-        })
+        let (choices, apus) = (&settings.options.terms, settings.apus);
+        let mut known = Self {
+            terms: Terms::nothing(),
+            phases: Vec::new(),
+            rows: Vec::new(),
+            choices: Vec::new(),
+            correlations: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for term in Term::all().filter(|term| *term != Term::Collectives) {
+            known.terms.value_mut(term).set(stated(term.neutral(), NOT_MEASURED));
+        }
+        if let Some(file) = &inputs.alpha {
+            known.terms.alpha = known.take(&[Term::Alpha], host::alpha(file, choices.alpha, apus)?);
+        }
+        if let Some(file) = &inputs.offload {
+            known.terms.o_offload_s = known.take(&[Term::OffloadOverhead], offload::offload(file)?);
+        }
+        if let Some(file) = &inputs.context_switch {
+            known.terms.t_csw_s = known.take(&[Term::ContextSwitch], host::context_switch(file)?);
+        }
+        if let Some(file) = &inputs.collective {
+            let measured = collective::collective(file, choices, apus)?;
+            known.terms.o_col_s = known.take(&[Term::CollectiveCost], measured);
+        }
+        if let Some(file) = &inputs.profile {
+            let program = known.take(&OF_PROFILE, profile::program(file)?);
+            for (term, value) in program.whole.values() {
+                for estimate in value.estimates {
+                    known.terms.value_mut(term).set(estimate.clone());
+                }
+            }
+            known.phases = program.phases;
+        } else if inputs.collective.is_some() {
+            // Without a known cost, the number of collectives is one with their cost.
+            let neutral = stated(Term::Collectives.neutral(), NOT_MEASURED);
+            known.terms.collectives = Some(neutral);
+        }
+        Ok(known)
+    }
+
+    /// Parts a measurement of some terms from what comes with its value.
+    fn take<T>(&mut self, terms: &[Term], measured: TermMeasurement<T>) -> T {
+        self.rows.extend(terms.iter().map(|term| (*term, measured.observations)));
+        self.choices.extend(measured.choices);
+        self.correlations.extend(measured.correlation);
+        self.warnings.extend(measured.warnings);
+        measured.value
+    }
+
+    /// The rows behind a term; `None` where no file determines it.
+    pub fn rows(&self, term: Term) -> Option<u64> {
+        self.rows.iter().find(|(known, _)| *known == term).map(|(_, rows)| *rows)
     }
 
     /// The terms that nothing determines yet.
     pub fn unknown_terms(&self) -> Vec<Term> {
-        let mut unknown = Vec::new();
-        if self.program.is_none() {
-            unknown.extend([Term::HpuTime, Term::ApuTime, Term::ApuSerialTime, Term::Gap]);
-            unknown.push(Term::Offloads);
-            // Without a known cost, the number of collectives is one with their cost.
-            unknown.extend(self.o_col_s.is_some().then_some(Term::Collectives));
-        }
-        unknown.extend(self.alpha.is_none().then_some(Term::Alpha));
-        unknown.extend(self.o_offload_s.is_none().then_some(Term::OffloadOverhead));
-        unknown.extend(self.t_csw_s.is_none().then_some(Term::ContextSwitch));
-        unknown.extend(self.o_col_s.is_none().then_some(Term::CollectiveCost));
-        CARRIERS.into_iter().filter(|term| unknown.contains(term)).collect()
+        let is_unknown = |term: &Term| {
+            let is_there = *term != Term::Collectives || self.terms.collectives.is_some();
+            is_there && self.rows(*term).is_none()
+        };
+        CARRIERS.into_iter().filter(is_unknown).collect()
     }
 
     /// The parameters with what is known, and with neutral values for the rest.
     pub fn parameters(&self, settings: &Settings) -> Parameters {
-        let neutral = |term: Term| stated(term.neutral(), NOT_MEASURED);
-        let mut terms = Terms::nothing();
-        for term in Term::all().filter(|term| *term != Term::Collectives) {
-            terms.value_mut(term).set(neutral(term));
-        }
-        let phases = match &self.program {
-            Some((program, _)) => {
-                for (term, value) in program.whole.values() {
-                    for estimate in value.estimates {
-                        terms.value_mut(term).set(estimate.clone());
-                    }
-                }
-                program.phases.clone()
-            }
-            None => {
-                if self.o_col_s.is_some() {
-                    terms.collectives = Some(neutral(Term::Collectives));
-                }
-                Vec::new()
-            }
-        };
-        for (term, known) in
-            [(Term::OffloadOverhead, &self.o_offload_s), (Term::ContextSwitch, &self.t_csw_s)]
-        {
-            if let Some((estimate, _)) = known {
-                terms.value_mut(term).set(estimate.clone());
-            }
-        }
-        if let Some((alpha, _)) = &self.alpha {
-            terms.alpha = alpha.clone();
-        }
-        if let Some((o_col_s, _)) = &self.o_col_s {
-            terms.o_col_s = o_col_s.clone();
-        }
-        Parameters {
-            name: settings.name.clone(),
-            decomposition: settings.decomposition,
-            apus: settings.apus,
-            quantity: Quantity::Time,
-            terms,
-            phases,
-            correlation: together(&self.correlations),
-            refinements: None,
-            evidence: None,
-        }
+        let Settings { name, decomposition, apus, .. } = settings;
+        let mut parameters = Parameters::new(name, *decomposition, *apus, self.terms.clone());
+        parameters.phases = self.phases.clone();
+        parameters.correlation = together(&self.correlations);
+        parameters
     }
 }
 
@@ -128,26 +128,6 @@ pub(crate) fn together(correlations: &[Correlation]) -> Option<Correlation> {
     let matrix = matrix.collect();
     (!all.is_empty())
         .then(|| Correlation::new(all, matrix).expect("invariant: blocks of correlations are one"))
-}
-
-/// What comes with measurements beside their values.
-#[derive(Default)]
-struct TermWarnings {
-    choices: Vec<ShapeChoice>,
-    correlations: Vec<Correlation>,
-    warnings: Vec<Warning>,
-}
-
-impl TermWarnings {
-    /// Parts a measurement from its warnings.
-    fn part<T>(&mut self, measured: Option<TermMeasurement<T>>) -> Option<(T, u64)> {
-        measured.map(|measurement| {
-            self.choices.extend(measurement.choices);
-            self.correlations.extend(measurement.correlation);
-            self.warnings.extend(measurement.warnings);
-            (measurement.value, measurement.observations)
-        })
-    }
 }
 
 /// Gives the unknown terms the values that are believed of them, which leaves none of them
@@ -184,7 +164,7 @@ pub(crate) fn believe(
     }
     unknown.retain(|term| left.contains(term));
     let correlation = correlation.as_ref()?;
-    let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry).0);
+    let is_taken = |entry: &Entry| taken.contains(&entry.term);
     let entries: Vec<Entry> = correlation.entries().iter().copied().filter(is_taken).collect();
     let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));
     let matrix = pairs.map(|(one, other)| correlation.of(one, other)).collect();
@@ -268,49 +248,6 @@ pub(crate) const CARRIERS: [Term; 10] = [
 ];
 
 impl Term {
-    /// What the term adds to a sum \[s\].
-    pub(crate) fn contribution(self) -> &'static str {
-        match self {
-            Term::HpuTime | Term::ApuTime | Term::ApuSerialTime => self.name(),
-            Term::Alpha => "(alpha - 1)*t_hpu_s",
-            Term::Gap => "offloads*p*g_s",
-            Term::OffloadOverhead => "offloads*o_offload_s",
-            Term::ContextSwitch => "offloads*t_csw_s",
-            Term::CollectiveCost | Term::Collectives => "collectives*o_col_s",
-            Term::Offloads => "(offloads - 1)*(o_offload_s + t_csw_s)",
-        }
-    }
-
-    /// The value that leaves the term out of equation 11, above which estimates by runs alone lie. A
-    /// program off-loads at least once, so that times per off-load mean something.
-    pub(crate) fn neutral(self) -> f64 {
-        match self {
-            Term::Alpha | Term::Offloads => 1.0,
-            _ => 0.0,
-        }
-    }
-
-    /// The least that the term can be: nobody is slowed down by less than nothing.
-    pub(crate) fn least(self) -> f64 {
-        if self == Term::Alpha { 1.0 } else { 0.0 }
-    }
-
-    /// The files that would give the term a value.
-    pub(crate) fn measured_by(self) -> &'static str {
-        match self {
-            Term::Alpha => "alpha.csv, or runs.csv with several m,",
-            Term::OffloadOverhead => "offload.csv",
-            Term::ContextSwitch => "context_switch.csv",
-            Term::CollectiveCost => "collective.csv",
-            Term::Gap => "profile.csv, or runs.csv with several p,",
-            Term::HpuTime
-            | Term::ApuTime
-            | Term::ApuSerialTime
-            | Term::Offloads
-            | Term::Collectives => "profile.csv",
-        }
-    }
-
     /// The warning that goes with a neutral value.
     pub(crate) fn not_measured(self) -> Warning {
         Warning::NotMeasured {
@@ -334,8 +271,8 @@ mod tests {
 
     #[test]
     fn errors_of_different_files_do_not_go_together() {
-        let alpha = [Entry::Alpha(1), Entry::Alpha(2)];
-        let collective = [Entry::Collective(0), Entry::Collective(1)];
+        let alpha = [Term::Alpha.entry(1), Term::Alpha.entry(2)];
+        let collective = [Term::CollectiveCost.entry(0), Term::CollectiveCost.entry(1)];
         let found = together(&[pair(alpha, 0.5), pair(collective, -0.25)]).unwrap();
         assert_eq!(found.entries(), [alpha, collective].concat());
         assert_eq!(found.row(0), [1.0, 0.5, 0.0, 0.0]);
@@ -353,13 +290,13 @@ mod tests {
             ..Estimate::exact(90.0)
         };
         prior.terms.g_s.source = Some("runs.csv".into());
-        let entries = vec![Entry::ApuTime, Entry::Gap, Entry::HpuTime];
+        let entries = vec![Term::ApuTime.entry(0), Term::Gap.entry(0), Term::HpuTime.entry(0)];
         let matrix = vec![1.0, 0.5, 0.25, 0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
         prior.correlation = Some(Correlation::new(entries, matrix).unwrap());
         let before = base.terms.t_hpu_s.clone();
         let mut unknown = vec![Term::ApuTime, Term::Gap];
         let correlation = believe(&prior, &mut base, &mut unknown).unwrap();
-        assert_eq!(correlation, pair([Entry::ApuTime, Entry::Gap], 0.5));
+        assert_eq!(correlation, pair([Term::ApuTime.entry(0), Term::Gap.entry(0)], 0.5));
         let source = Some("as last year".into());
         let expected = Estimate { std_error: Some(2.0), source, ..Estimate::exact(90.0) };
         assert_eq!(base.terms.t_apu_s, expected);

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::inputs::FileRows;
-use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{FileRows, Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::Estimate;
 use crate::statistics::{Design, Mean};
 use mmgp_base::error::{Error, Result, Warning};
@@ -299,7 +298,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::sample::noise::{assert_covers, relative};
+    use crate::fit::inputs::noise::{assert_covers, relative};
     use mmgp_base::table::records::OffloadMode;
 
     /// Rows of (bytes, repetition, microseconds for 10 round trips).

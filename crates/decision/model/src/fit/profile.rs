@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::inputs::FileRows;
-use super::sample::{Repetitions, TermMeasurement, repeated_once, warm_up};
+use super::inputs::{FileRows, Repetitions, TermMeasurement, repeated_once, warm_up};
 use crate::models::parameters::{Estimate, Phase};
 use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
@@ -269,7 +268,7 @@ mod tests {
 
     #[test]
     fn intervals_cover_the_truth_in_95_of_100_files() {
-        use crate::fit::sample::noise::{assert_covers, relative};
+        use crate::fit::inputs::noise::{assert_covers, relative};
         let truths = [8.0, 120.0, 2.0, 0.5];
         let check_covers = |term: fn(&Phase) -> &Estimate, truth: f64| {
             assert_covers(|seed| {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::FileRows;
+use super::inputs::{FileRows, stated};
 use super::runs::{Cell, Runs};
-use super::sample::stated;
 use crate::models::Parameters;
 use crate::models::parameters::Estimate;
 use crate::models::refined::{Memory, Placement, Refinements};

@@ -194,31 +194,15 @@ pub(crate) fn terms(
     runs: Option<&Runs>,
 ) -> Vec<TermReport> {
     let line = |(term, value): (Term, TermValue<'_>)| {
-        let rows = match term {
-            Term::OffloadOverhead => known.o_offload_s.as_ref().map(|known| known.1),
-            Term::ContextSwitch => known.t_csw_s.as_ref().map(|known| known.1),
-            Term::Alpha => known.alpha.as_ref().map(|known| known.1),
-            Term::CollectiveCost => known.o_col_s.as_ref().map(|known| known.1),
-            _ => known.program.as_ref().map(|known| known.1),
+        // A term that no file determines came from the runs if it says so.
+        let from = |runs: &&Runs| {
+            value.estimates.iter().any(|estimate| estimate.source.as_ref() == Some(&runs.file))
         };
+        let rows = known.rows(term).or_else(|| runs.filter(from).map(Runs::count));
         let values = value.numbers().map(|(m, estimate)| (m, estimate.clone())).collect();
-        self::line(term.name(), values, rows, runs)
+        TermReport { term: term.name(), values, observations: rows.unwrap_or(0) }
     };
     parameters.terms.values().map(line).collect()
-}
-
-/// A term that no file determines came from the runs if it says so.
-fn line(
-    term: &'static str,
-    values: Vec<(Option<u32>, Estimate)>,
-    rows: Option<u64>,
-    runs: Option<&Runs>,
-) -> TermReport {
-    let from = |runs: &&Runs| {
-        values.iter().any(|(_, estimate)| estimate.source.as_ref() == Some(&runs.file))
-    };
-    let observations = rows.or_else(|| runs.filter(from).map(Runs::count)).unwrap_or(0);
-    TermReport { term, values, observations }
 }
 
 impl fmt::Display for Report {

@@ -250,7 +250,7 @@ fn put(
         let Some(estimate) = parameters.terms.estimate_mut(reading.entry) else { continue };
         let file = estimate.source.take().filter(|_| is_of_file);
         *estimate = Estimate {
-            value: value.max(Term::of(reading.entry).0.least()),
+            value: value.max(reading.entry.term.least()),
             std_error: Some(error),
             degrees_of_freedom: None,
             source: Some(file.map_or(runs.to_string(), |file| format!("{file} and {runs}"))),

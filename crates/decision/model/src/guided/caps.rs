@@ -5,7 +5,8 @@ use super::window::{BATCH, FUNCTIONS, OfFunction, Sample, Window, place_of};
 use crate::fit::online::{self, Online};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::models::sensitivity::{Correlation, Entry};
+use crate::models::sensitivity::Correlation;
+use crate::models::terms::Term;
 use mmgp_base::Mapping;
 
 /// A function gets no APUs that make it faster by less than this.
@@ -180,7 +181,7 @@ pub(super) fn online_beforehand(
     let mut parameters = Parameters::new("guided", decomposition, apus, terms);
     // What is not shared is the rest of what is.
     let opposed = vec![1.0, -0.9, -0.9, 1.0];
-    let entries = vec![Entry::ApuTime, Entry::ApuSerialTime];
+    let entries = vec![Term::ApuTime.entry(0), Term::ApuSerialTime.entry(0)];
     parameters.correlation = Correlation::new(entries, opposed).ok();
     let noise = NOISE.max(deviation / USUAL_WINDOW.sqrt());
     let beforehand = online::Beforehand { noise, unknown_error: 0.0 };

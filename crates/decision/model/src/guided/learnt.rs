@@ -1,4 +1,5 @@
-//! What was learnt of each choice: equation 11 as it follows the windows, and how far it is off.
+//! What was learnt of each choice: equation 11 as it follows the windows, and how far it is off; and the
+//! next choice, the one that is known to be best or one that promises more.
 //!
 //! The time of an off-load in the stream of all is `T(m,p)` of independent tasks for one off-load:
 //! `1/m * [alpha_m*T_HPU + T_APU/p + C_APU + p*g]`, its terms being per off-load. Where m processes
@@ -8,13 +9,14 @@
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
 
+use nalgebra::{DMatrix, DVector};
+
 use super::caps::{Caps, online_beforehand};
-use super::mix::{Expected, Mix};
+use super::mix::{Expectation, Mix};
 use super::window::{Record, Sample, Window};
 use crate::fit::online::Online;
-use crate::statistics::{GaussianUpdate, kernel};
+use crate::statistics::{GaussianUpdate, beyond, kernel};
 use mmgp_base::Mapping;
-use nalgebra::{DMatrix, DVector};
 
 /// The power of the smooth maximum: equal bounds make 6 % more than each.
 const SHARPNESS: i32 = 12;
@@ -128,8 +130,8 @@ impl Knowledge {
     }
 
     /// What is expected of a window with the mix that it has, under a choice that was measured.
-    pub fn expects(&self, mapping: Mapping, window: &Window) -> Expected {
-        self.record(mapping).map_or(Expected::SAME, |record| record.expects(window))
+    pub fn expects(&self, mapping: Mapping, window: &Window) -> Expectation {
+        self.record(mapping).map_or(Expectation::SAME, |record| record.expects(window))
     }
 
     /// Learns from a window in which each off-load took `time_s` in the stream of all.
@@ -315,4 +317,83 @@ fn learn_alone(online: &mut Online, mapping: Mapping, cycle_s: f64, relative_err
     let m = mapping.m().min(online.last_m());
     // What it refuses is no time; the records hold what was measured all the same.
     let _ = online.learn(m, mapping.p(), cycle_s / f64::from(m));
+}
+
+/// A choice that promises less gain than this on the average is not looked at, relative.
+const WORTH_LOOKING: f64 = 0.005;
+
+/// What to do next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Next {
+    pub mapping: Mapping,
+    /// The best of what was tried.
+    pub best: Option<Promise>,
+    /// Whether no choice promises more, whatever it costs to look.
+    pub is_settled: bool,
+}
+
+/// The numbers up to 8, and two of each doubling beyond.
+fn steps(last: u32) -> impl Iterator<Item = u32> {
+    let beyond = (2..29).flat_map(|power| [3 << power, 4 << power]);
+    (1..=8).chain(beyond).take_while(move |&step| step <= last)
+}
+
+/// Choices for that many processes: m*p within twice the APUs, as not all off-load at the same time; and
+/// all processes with any p.
+pub(super) fn candidates(alive: u32, apus: u32) -> impl Iterator<Item = Mapping> {
+    let alive = alive.max(1);
+    let shares = move |most: u32| {
+        let whole = (!steps(most).any(|step| step == most)).then_some(most);
+        steps(most).chain(whole)
+    };
+    let fewer = steps(alive.min(apus)).filter(move |&m| m < alive);
+    let some =
+        fewer.flat_map(move |m| shares((2 * apus / m).min(apus)).map(move |p| Mapping::of(m, p)));
+    // As many as can be served at a time with each p are not always among the steps.
+    let full = shares(apus).map(move |p| Mapping::of(apus / p, p));
+    let full = full.filter(move |it| it.m() < alive && steps(alive).all(|step| step != it.m()));
+    some.chain(full).chain(shares(apus).map(move |p| Mapping::of(alive, p)))
+}
+
+impl Knowledge {
+    /// The choice that a cautious mind prefers, from what is known now; `None` before the first window.
+    pub fn safest(&self, alive: u32) -> Option<Mapping> {
+        let cautious = |promise: &Promise| promise.time_s * (1.0 + promise.error);
+        let best = self.promises(alive).min_by(|a, b| cautious(a).total_cmp(&cautious(b)));
+        best.map(|promise| promise.mapping)
+    }
+
+    /// What each candidate for so many processes promises.
+    fn promises(&self, alive: u32) -> impl Iterator<Item = Promise> {
+        candidates(alive, self.apus).filter_map(|mapping| self.promise(mapping))
+    }
+
+    /// The next choice; to look may cost `allowance_s` for each off-load of a window.
+    pub fn next(&self, alive: u32, allowance_s: f64) -> Option<Next> {
+        let tried = self.promises(alive).filter(|it| self.record(it.mapping).is_some());
+        let Some(best) = tried.min_by(|a, b| a.time_s.total_cmp(&b.time_s)) else {
+            let mapping = self.safest(alive)?;
+            return Some(Next { mapping, best: None, is_settled: false });
+        };
+        let mut next = Next { mapping: best.mapping, best: Some(best), is_settled: true };
+        let mut most = 0.0;
+        for promise in self.promises(alive).filter(|it| it.mapping != best.mapping) {
+            let gain = expected_gain(&promise, best.time_s);
+            if gain <= WORTH_LOOKING {
+                continue;
+            }
+            next.is_settled = false;
+            if gain > most && promise.time_s - best.time_s <= allowance_s {
+                most = gain;
+                next.mapping = promise.mapping;
+            }
+        }
+        Some(next)
+    }
+}
+
+/// Relative gain of a choice over the best on the average, where it is faster.
+fn expected_gain(promise: &Promise, best_s: f64) -> f64 {
+    let gain = (best_s / promise.time_s).ln();
+    if promise.error <= 0.0 { gain.max(0.0) } else { promise.error * beyond(gain / promise.error) }
 }

@@ -63,7 +63,7 @@ pub(super) struct RestatedTimes {
 
 /// What is expected of a window with the mix that it has, by a record with the mix of all.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Expected {
+pub(super) struct Expectation {
     /// Mean off-load of the window, over that of the record.
     pub of_offload: f64,
     /// Mean burst of the window, over that of the record.
@@ -74,13 +74,13 @@ pub(super) struct Expected {
     pub error: f64,
 }
 
-impl Expected {
+impl Expectation {
     pub const SAME: Self = Self { of_offload: 1.0, of_burst: 1.0, of_time: 1.0, error: 0.0 };
 }
 
 impl RestatedTimes {
     /// What is expected of a window with these functions.
-    pub fn expects(&self, by_function: &[OfFunction; FUNCTIONS]) -> Expected {
+    pub fn expects(&self, by_function: &[OfFunction; FUNCTIONS]) -> Expectation {
         let (mut offloads_s, mut count, mut squares) = (0.0, 0.0, 0.0);
         let (mut bursts_s, mut bursts) = (0.0, 0.0);
         for (place, of_function) in by_function.iter().enumerate() {
@@ -96,10 +96,10 @@ impl RestatedTimes {
             count += offloads;
         }
         if offloads_s <= 0.0 || self.offload_s <= 0.0 || bursts <= 0.0 {
-            return Expected::SAME;
+            return Expectation::SAME;
         }
         let (offload_s, burst_s) = (offloads_s / count, bursts_s / bursts);
-        Expected {
+        Expectation {
             of_offload: offload_s / self.offload_s,
             of_burst: if self.burst_s > 0.0 { burst_s / self.burst_s } else { 1.0 },
             of_time: (burst_s + offload_s) / (self.burst_s + self.offload_s),

@@ -206,11 +206,11 @@ fn a_window_without_end_says_nothing_and_spoils_nothing() {
     learnt.learn(Mapping::of(1, 1), 4, &window, 4e-3);
     learnt.learn(Mapping::of(2, 2), 4, &window, f64::INFINITY);
     learnt.learn(Mapping::of(4, 1), 4, &window, 1e-3);
-    for mapping in search::candidates(4, 16) {
+    for mapping in learnt::candidates(4, 16) {
         let promise = learnt.promise(mapping).unwrap();
         assert!(promise.time_s.is_finite() && promise.error.is_finite(), "{promise:?}");
     }
-    let next = search::next(&learnt, 4, 16, 1.0).unwrap();
+    let next = learnt.next(4, 1.0).unwrap();
     assert!(next.best.is_some_and(|best| best.mapping != Mapping::of(2, 2)), "{next:?}");
 }
 

@@ -9,7 +9,7 @@
 //! so far: a program with a rhythm longer than a window scatters more than its off-loads tell.
 
 use super::admission::Process;
-use super::mix::{Expected, Functions, RestatedTimes};
+use super::mix::{Expectation, Functions, RestatedTimes};
 use mmgp_base::Mapping;
 
 /// Mean and scatter of numbers that come one by one.
@@ -258,9 +258,9 @@ impl Record {
     }
 
     /// What is expected of a window with the mix that it has.
-    pub fn expects(&self, window: &Window) -> Expected {
+    pub fn expects(&self, window: &Window) -> Expectation {
         let of = |restated: &RestatedTimes| restated.expects(&window.by_function);
-        self.restated.as_ref().map_or(Expected::SAME, of)
+        self.restated.as_ref().map_or(Expectation::SAME, of)
     }
 
     /// A further window of the same choice.
@@ -347,7 +347,7 @@ impl Watch {
 
     /// Takes in a window in which each off-load took `time_s` in the stream of all, by what is expected of
     /// its mix: a change of mix is none of the workload.
-    pub fn sees_change(&mut self, window: &Window, expected: Expected, time_s: f64) -> bool {
+    pub fn sees_change(&mut self, window: &Window, expected: Expectation, time_s: f64) -> bool {
         let Window { burst, offload, .. } = window;
         let of_burst =
             self.burst.has_changed(burst.mean / expected.of_burst, burst.relative_error());

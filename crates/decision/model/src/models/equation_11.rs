@@ -38,8 +38,10 @@ impl TimeModel for Parameters {
     fn values(&self) -> Vec<Value> {
         let terms = &self.terms;
         let of = |entry: Entry| {
-            let least = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
-            Some(Value { least, ..Value::new(terms.name_of(entry), terms.estimate(entry)?) })
+            Some(Value {
+                least: entry.term.least(),
+                ..Value::new(terms.name_of(entry), terms.estimate(entry)?)
+            })
         };
         let of_terms = terms.entries().into_iter().filter_map(of);
         of_terms.chain(self.ends().into_iter().flatten().map(|end| Value::beyond(end.at))).collect()
@@ -50,10 +52,9 @@ impl TimeModel for Parameters {
     }
 
     fn correlation(&self, one: usize, other: usize) -> f64 {
-        match (entry(&self.terms, one), entry(&self.terms, other), &self.correlation) {
-            _ if one == other => 1.0,
-            (Some(one), Some(other), Some(correlation)) => correlation.of(one, other),
-            _ => 0.0,
+        match (entry(&self.terms, one), entry(&self.terms, other)) {
+            (Some(one), Some(other)) => self.correlated(one, other),
+            _ => f64::from(u8::from(one == other)),
         }
     }
 
@@ -106,35 +107,18 @@ impl TableTail {
 
 /// The place of an entry among the values: that in [`Terms::entries`].
 fn place(terms: &Terms, entry: Entry) -> usize {
-    let tables = 7 + usize::from(terms.collectives.is_some());
-    match entry {
-        Entry::HpuTime => 0,
-        Entry::ApuTime => 1,
-        Entry::ApuSerialTime => 2,
-        Entry::Offloads => 3,
-        Entry::OffloadOverhead => 4,
-        Entry::ContextSwitch => 5,
-        Entry::Gap => 6,
-        Entry::Collectives => 7,
-        Entry::Alpha(index) => tables + index,
-        Entry::Collective(index) => tables + terms.alpha.estimates().len() + index,
-    }
+    let before = Term::all().take_while(|term| *term != entry.term);
+    before.map(|term| terms.value(term).estimates.len()).sum::<usize>() + entry.index
 }
 
 /// The entry at a place; `None` for what lies beyond a table.
-fn entry(terms: &Terms, place: usize) -> Option<Entry> {
-    use Entry::*;
-    let scalars = [HpuTime, ApuTime, ApuSerialTime, Offloads, OffloadOverhead, ContextSwitch, Gap];
-    let rest = match place.checked_sub(scalars.len()) {
-        None => return Some(scalars[place]),
-        Some(0) if terms.collectives.is_some() => return Some(Collectives),
-        Some(rest) => rest - usize::from(terms.collectives.is_some()),
-    };
-    let alphas = terms.alpha.estimates().len();
-    match rest.checked_sub(alphas) {
-        None => Some(Alpha(rest)),
-        Some(index) => (index < terms.o_col_s.estimates().len()).then_some(Collective(index)),
-    }
+fn entry(terms: &Terms, mut place: usize) -> Option<Entry> {
+    Term::all().find_map(|term| {
+        let count = terms.value(term).estimates.len();
+        let found = (place < count).then(|| term.entry(place));
+        place = place.saturating_sub(count);
+        found
+    })
 }
 
 impl Parameters {
@@ -152,15 +136,15 @@ impl Parameters {
         let mut by_place = Vec::with_capacity(gradient.len() + 2);
         let mut of_tables = [0.0; 2];
         for (entry, slope) in gradient {
-            match entry {
-                Entry::Alpha(_) => of_tables[0] += slope,
-                Entry::Collective(_) => of_tables[1] += slope,
+            match entry.term {
+                Term::Alpha => of_tables[0] += slope,
+                Term::CollectiveCost => of_tables[1] += slope,
                 _ => {}
             }
             by_place.push((place(&self.terms, entry), slope));
         }
         let terms = &self.terms;
-        let beyond = place(terms, Entry::Collective(terms.o_col_s.estimates().len()));
+        let beyond = place(terms, Term::CollectiveCost.entry(terms.o_col_s.estimates().len()));
         let ends = self.ends().into_iter().zip(ms).zip(of_tables);
         let known = ends.filter_map(|((end, m), slope)| Some(slope * end?.error_at(m)));
         by_place.extend(known.zip(beyond..).map(|(slope, place)| (place, slope)));
@@ -201,9 +185,9 @@ impl Parameters {
             .collect();
         let mut unknown: Vec<&str> = asked
             .into_iter()
-            .filter(|&entry| !is_exact_by_nature(terms, entry))
+            .filter(|&entry| !terms.is_exact_by_nature(entry))
             .filter(|&entry| terms.estimate(entry).is_some_and(|known| known.std_error.is_none()))
-            .map(Entry::term)
+            .map(|entry| entry.term.name())
             .collect();
         unknown.dedup();
         unknown.extend(further);
@@ -214,12 +198,13 @@ impl Parameters {
     }
 }
 
-/// Counts, and alpha at m = 1, which is 1 by definition.
-fn is_exact_by_nature(terms: &Terms, entry: Entry) -> bool {
-    match (entry, &terms.alpha) {
-        (Entry::Offloads | Entry::Collectives, _) => true,
-        (Entry::Alpha(index), OverM::Table(table)) => table.m[index] == 1,
-        _ => false,
+impl Terms {
+    /// Whether an entry is a count, or alpha at m = 1, which is 1 by definition.
+    pub(crate) fn is_exact_by_nature(&self, entry: Entry) -> bool {
+        match &self.alpha {
+            OverM::Table(table) if entry.term == Term::Alpha => table.m[entry.index] == 1,
+            _ => entry.term.is_count(),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use std::ops::RangeInclusive;
 
 use super::parameters::{Decomposition, Parameters};
 use super::sensitivity::Entry;
+use super::terms::Term;
 use super::time_model::{TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
@@ -146,13 +147,13 @@ impl NodeLevel {
         let (_, on_one_node) = self.levels(parameters, 1, mapping);
         let is_data = parameters.decomposition == Decomposition::Data;
         let counted = match parameters.terms.collectives {
-            Some(_) => Entry::Collectives,
-            None => Entry::Offloads,
+            Some(_) => Term::Collectives.entry(0),
+            None => Term::Offloads.entry(0),
         };
         let mut gradient = parameters.gradient(mapping);
         for (entry, slope) in &mut gradient {
             *slope *= fraction / on_one_node;
-            if *entry == Entry::ApuTime && is_data {
+            if *entry == Term::ApuTime.entry(0) && is_data {
                 *slope /= f64::from(n);
             }
             if *entry == counted {

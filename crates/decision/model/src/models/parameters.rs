@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::observations::Evidence;
 use super::refined::Refinements;
 use super::sensitivity::{Correlation, Entry};
-use mmgp_base::error::{Error, Result};
+use super::terms::Term;
+use mmgp_base::error::{Result, of_name};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 
@@ -238,10 +239,10 @@ impl Parameters {
     pub fn tabulated(&self, last_m: u32) -> Self {
         let mut tabulated = self.clone();
         let terms = &self.terms;
-        if let Some(alpha) = self.tabulated_term(&terms.alpha, 1.0, Entry::Alpha, last_m) {
+        if let Some(alpha) = self.tabulated_term(&terms.alpha, 1.0, Term::Alpha, last_m) {
             tabulated.terms.alpha = OverM::Table(alpha);
         }
-        if let Some(cost) = self.tabulated_term(&terms.o_col_s, 0.0, Entry::Collective, last_m) {
+        if let Some(cost) = self.tabulated_term(&terms.o_col_s, 0.0, Term::CollectiveCost, last_m) {
             tabulated.terms.o_col_s = OverM::Table(cost);
         }
         tabulated.correlation = self.correlation.as_ref().and_then(|known| {
@@ -255,13 +256,7 @@ impl Parameters {
     }
 
     /// Tabulates one term; `None` where it is a table already.
-    fn tabulated_term(
-        &self,
-        over: &OverM,
-        at_one: f64,
-        entry: fn(usize) -> Entry,
-        last_m: u32,
-    ) -> Option<Table> {
+    fn tabulated_term(&self, over: &OverM, at_one: f64, term: Term, last_m: u32) -> Option<Table> {
         let OverM::Table(table) = over else { return None };
         let further = match table.interpolation {
             Interpolation::Held => return None,
@@ -273,19 +268,19 @@ impl Parameters {
         ms.dedup();
         let at = |&m: &u32| match table.m.binary_search(&m) {
             Ok(index) => table.values[index].clone(),
-            Err(_) => self.follows(over, entry, m, over.at(m, at_one)),
+            Err(_) => self.follows(over, term, m, over.at(m, at_one)),
         };
         let values = ms.iter().map(at).collect();
         Some(Table::new(ms, values))
     }
 
     /// A value at m with the error and the source of the entries that it follows from.
-    fn follows(&self, over: &OverM, entry: fn(usize) -> Entry, m: u32, value: f64) -> Estimate {
+    fn follows(&self, over: &OverM, term: Term, m: u32, value: f64) -> Estimate {
         let weights = over.weights(m);
         let estimates = over.estimates();
         let is_known = |(index, _): &(usize, f64)| estimates[*index].std_error.is_some();
         let slopes: Vec<(Entry, f64)> =
-            weights.iter().map(|&(index, weight)| (entry(index), weight)).collect();
+            weights.iter().map(|&(index, weight)| (term.entry(index), weight)).collect();
         let error = weights.iter().any(is_known).then(|| self.propagated(&slopes));
         let last = weights.last().map(|(index, _)| &estimates[*index]);
         Estimate {
@@ -319,10 +314,8 @@ pub fn published_names() -> impl Iterator<Item = &'static str> {
 
 /// The published parameter set of that name; [`Error::UnknownName`] lists the known ones.
 pub fn published(name: &str) -> Result<Parameters> {
-    match PUBLISHED.iter().find(|(known, ..)| *known == name) {
-        Some((_, file, text)) => Parameters::read(&Source::new(file, text)),
-        None => Err(Error::unknown_name("parameter set", name, published_names())),
-    }
+    let (_, file, text) = of_name("parameter set", &PUBLISHED, |(name, ..)| name, name)?;
+    Parameters::read(&Source::new(file, text))
 }
 
 #[cfg(test)]
@@ -343,7 +336,7 @@ mod tests {
         let mut parameters = toy::parameters(Decomposition::Data);
         parameters.terms.alpha = table(vec![1, 5], alpha, Interpolation::Line);
         parameters.terms.o_col_s = table(vec![2, 16], o_col_s, Interpolation::Logarithm);
-        let entries = vec![Entry::Alpha(1), Entry::Collective(1)];
+        let entries = vec![Term::Alpha.entry(1), Term::CollectiveCost.entry(1)];
         parameters.correlation = Some(Correlation::new(entries, vec![1.0, 0.5, 0.5, 1.0]).unwrap());
         parameters
     }

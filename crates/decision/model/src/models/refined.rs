@@ -317,7 +317,8 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::super::parameters::{Decomposition, OverM};
-    use super::super::sensitivity::{Correlation, Entry};
+    use super::super::sensitivity::Correlation;
+    use super::super::terms::Term;
     use super::super::time_model::TimeModel;
     use super::*;
     use crate::toy;
@@ -567,7 +568,8 @@ mod tests {
         // C_APU once, and what 3 further APUs add.
         approx::assert_relative_eq!(slope("work_growth_s"), 3.0, max_relative = 1e-8);
         let of_terms = parameters.refined_gradient(Mapping::of(2, 4));
-        let (_, expected) = of_terms.iter().find(|(entry, _)| entry.term() == "c_apu_s").unwrap();
+        let (_, expected) =
+            of_terms.iter().find(|(entry, _)| entry.term == Term::ApuSerialTime).unwrap();
         assert_eq!(slope("c_apu_s"), *expected);
         assert_eq!(values.last().unwrap().std_error, Some(0.25));
         let sum: f64 = model.parts(Mapping::of(5, 3)).iter().map(|part| part.time.0).sum();
@@ -582,7 +584,7 @@ mod tests {
         for entry in parameters.terms.entries() {
             parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.125);
         }
-        let entries = vec![Entry::HpuTime, Entry::Gap];
+        let entries = vec![Term::HpuTime.entry(0), Term::Gap.entry(0)];
         let matrix = vec![1.0, -0.5, -0.5, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         let model = Refined::of(&parameters).unwrap();

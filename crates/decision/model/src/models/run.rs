@@ -156,25 +156,12 @@ impl Parameters {
 
     /// The parameters of one phase alone: its own terms, and the machine's.
     pub fn of_phase(&self, phase: &Phase) -> Parameters {
-        Parameters {
-            name: format!("{} / {}", self.name, phase.name),
-            decomposition: self.decomposition,
-            apus: self.apus,
-            quantity: self.quantity.clone(),
-            terms: Terms {
-                t_hpu_s: phase.t_hpu_s.clone(),
-                t_apu_s: phase.t_apu_s.clone(),
-                c_apu_s: phase.c_apu_s.clone(),
-                offloads: phase.offloads.clone(),
-                g_s: phase.g_s.clone(),
-                collectives: phase.collectives.clone(),
-                ..self.terms.clone()
-            },
-            phases: Vec::new(),
-            correlation: None,
-            refinements: None,
-            evidence: None,
-        }
+        let name = format!("{} / {}", self.name, phase.name);
+        let Phase { t_hpu_s, t_apu_s, c_apu_s, offloads, g_s, collectives, .. } = phase.clone();
+        let machine = self.terms.clone();
+        let terms = Terms { t_hpu_s, t_apu_s, c_apu_s, offloads, g_s, collectives, ..machine };
+        let quantity = self.quantity.clone();
+        Self { quantity, ..Self::new(name, self.decomposition, self.apus, terms) }
     }
 }
 
@@ -396,7 +383,7 @@ mod tests {
         //! Equations 1 to 10 of the paper, for one off-load and one phase, and that equation 11 is their
         //! sum.
 
-        use super::super::super::parameters::{Decomposition, Estimate, OverM, Parameters, Terms};
+        use super::super::super::parameters::{Decomposition, Estimate, OverM};
         use mmgp_base::Mapping;
         use mmgp_base::units::Seconds;
 
@@ -467,29 +454,10 @@ mod tests {
 
         #[test]
         fn equation_11_is_their_sum_over_equal_phases() {
-            let terms = Terms {
-                t_hpu_s: Estimate::exact(2.0),
-                t_apu_s: Estimate::exact(32.0),
-                c_apu_s: Estimate::exact(1.0),
-                offloads: Estimate::exact(8.0),
-                o_offload_s: Estimate::exact(0.125),
-                t_csw_s: Estimate::exact(0.25),
-                g_s: Estimate::exact(0.5),
-                collectives: Some(Estimate::exact(4.0)),
-                alpha: OverM::Constant(Estimate::exact(1.5)),
-                o_col_s: OverM::Constant(Estimate::exact(0.0625)),
-            };
-            let parameters = Parameters {
-                name: "toy".into(),
-                decomposition: Decomposition::Data,
-                apus: 16,
-                quantity: mmgp_base::quantity::Quantity::Time,
-                terms: terms.clone(),
-                phases: vec![],
-                correlation: None,
-                refinements: None,
-                evidence: None,
-            };
+            let mut parameters = crate::toy::parameters(Decomposition::Data);
+            parameters.terms.alpha = OverM::Constant(Estimate::exact(1.5));
+            parameters.terms.o_col_s = OverM::Constant(Estimate::exact(0.0625));
+            let terms = parameters.terms.clone();
             for (m, p) in [(1, 1), (1, 4), (4, 3), (16, 1)] {
                 let per_phase =
                     |estimate: &Estimate| Seconds(estimate.value / terms.offloads.value);

@@ -11,34 +11,11 @@ use mmgp_base::error::{Error, Result};
 
 /// Number of a parameter set: a scalar term, or one entry of a term over m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Entry {
-    /// [`Terms::t_hpu_s`].
-    HpuTime,
-    /// [`Terms::t_apu_s`].
-    ApuTime,
-    /// [`Terms::c_apu_s`].
-    ApuSerialTime,
-    /// [`Terms::offloads`].
-    Offloads,
-    /// [`Terms::o_offload_s`].
-    OffloadOverhead,
-    /// [`Terms::t_csw_s`].
-    ContextSwitch,
-    /// [`Terms::g_s`].
-    Gap,
-    /// [`Terms::collectives`].
-    Collectives,
-    /// The entry of [`Terms::alpha`] with that index; 0 where it is a number.
-    Alpha(usize),
-    /// The entry of [`Terms::o_col_s`] with that index; 0 where it is a number.
-    Collective(usize),
-}
-
-impl Entry {
-    /// The name of its term in files.
-    pub fn term(self) -> &'static str {
-        Term::of(self).0.name()
-    }
+pub struct Entry {
+    /// The term that it belongs to.
+    pub term: Term,
+    /// Its place among the numbers of the term; 0 where the term is one number.
+    pub index: usize,
 }
 
 impl Terms {
@@ -53,7 +30,7 @@ impl Terms {
     /// The name of `entry` in files: its term's, and of one entry of a table its m, as in
     /// `alpha(2)`.
     pub fn name_of(&self, entry: Entry) -> String {
-        let (term, index) = Term::of(entry);
+        let Entry { term, index } = entry;
         let m = self.value(term).m.and_then(|m| m.get(index));
         m.map_or_else(|| term.name().to_string(), |m| format!("{}({m})", term.name()))
     }
@@ -65,14 +42,12 @@ impl Terms {
 
     /// The estimate of `entry`; `None` where these terms have no such entry.
     pub fn estimate(&self, entry: Entry) -> Option<&Estimate> {
-        let (term, index) = Term::of(entry);
-        self.value(term).estimates.get(index)
+        self.value(entry.term).estimates.get(entry.index)
     }
 
     /// Estimate of an entry, to change it.
     pub fn estimate_mut(&mut self, entry: Entry) -> Option<&mut Estimate> {
-        let (term, index) = Term::of(entry);
-        self.value_mut(term).estimates().get_mut(index)
+        self.value_mut(entry.term).estimates().get_mut(entry.index)
     }
 }
 
@@ -115,26 +90,26 @@ impl Parameters {
         let o_col_s = terms.linear_o_col_at(m);
         let uncounted_collective = if collectives.is_none() { o_col_s } else { 0.0 };
         let mut gradient = vec![
-            (Entry::HpuTime, r * terms.linear_alpha_at(m)),
-            (Entry::ApuTime, r / pieces),
-            (Entry::ApuSerialTime, r),
-            (Entry::Offloads, r * (per_offload + uncounted_collective)),
-            (Entry::OffloadOverhead, r * offloads),
-            (Entry::ContextSwitch, r * offloads),
-            (Entry::Gap, r * offloads * apus),
+            (Term::HpuTime.entry(0), r * terms.linear_alpha_at(m)),
+            (Term::ApuTime.entry(0), r / pieces),
+            (Term::ApuSerialTime.entry(0), r),
+            (Term::Offloads.entry(0), r * (per_offload + uncounted_collective)),
+            (Term::OffloadOverhead.entry(0), r * offloads),
+            (Term::ContextSwitch.entry(0), r * offloads),
+            (Term::Gap.entry(0), r * offloads * apus),
         ];
         if collectives.is_some() {
-            gradient.push((Entry::Collectives, r * o_col_s));
+            gradient.push((Term::Collectives.entry(0), r * o_col_s));
         }
         // alpha is 1 at m = 1 by definition, whatever the table says.
         let alpha = if m == 1 { Vec::new() } else { terms.alpha.weights(m) };
         gradient.extend(
-            alpha
-                .into_iter()
-                .map(|(index, weight)| (Entry::Alpha(index), r * weight * terms.t_hpu_s.value)),
+            alpha.into_iter().map(|(index, weight)| {
+                (Term::Alpha.entry(index), r * weight * terms.t_hpu_s.value)
+            }),
         );
         gradient.extend(terms.o_col_s.weights(m).into_iter().map(|(index, weight)| {
-            (Entry::Collective(index), r * weight * collectives.unwrap_or(offloads))
+            (Term::CollectiveCost.entry(index), r * weight * collectives.unwrap_or(offloads))
         }));
         gradient
     }
@@ -179,7 +154,7 @@ impl Correlation {
             return error(format!("{} numbers for {size} entries", matrix.len()), expected);
         }
         if let Some(entry) = (1..size).find(|&index| entries[..index].contains(&entries[index])) {
-            return error(format!("{} twice", entries[entry].term()), "each entry once");
+            return error(format!("{} twice", entries[entry].term.name()), "each entry once");
         }
         for row in 0..size {
             for column in 0..=row {
@@ -241,6 +216,14 @@ impl Estimate {
 }
 
 impl Parameters {
+    /// The correlation of the errors of two entries.
+    pub(crate) fn correlated(&self, one: Entry, other: Entry) -> f64 {
+        match &self.correlation {
+            Some(correlation) => correlation.of(one, other),
+            None => f64::from(u8::from(one == other)),
+        }
+    }
+
     /// The standard error of a quantity with these derivatives, to first order.
     ///
     /// `var = sum over x, y of dT/dx*dT/dy * se(x)*se(y) * correlation(x,y)`; a value without a
@@ -256,14 +239,10 @@ impl Parameters {
             })
             .filter(|(_, error, _)| *error != 0.0)
             .collect();
-        let correlation = |one, other| match &self.correlation {
-            Some(correlation) => correlation.of(one, other),
-            None => f64::from(u8::from(one == other)),
-        };
         let (mut variance, mut size, mut scarcity) = (0.0, 0.0, 0.0);
         for &(entry, error, degrees_of_freedom) in &known {
             let with_all =
-                known.iter().map(|&(other, of_other, _)| of_other * correlation(entry, other));
+                known.iter().map(|&(other, of_other, _)| of_other * self.correlated(entry, other));
             let share = error * with_all.sum::<f64>();
             variance += share;
             size += share.abs();
@@ -343,7 +322,7 @@ mod tests {
         let gradient = parameters(Decomposition::Data, Some(40.0)).gradient(Mapping::of(4, 1));
         // alpha_4 stands two thirds of the way from m = 2 to m = 5; T_HPU is 2 s.
         let alpha: Vec<_> =
-            gradient.into_iter().filter(|(entry, _)| entry.term() == "alpha").collect();
+            gradient.into_iter().filter(|(entry, _)| entry.term == Term::Alpha).collect();
         assert_eq!(alpha.len(), 2);
         approx::assert_relative_eq!(alpha[0].1, 2.0 / 3.0, max_relative = 1e-15);
         approx::assert_relative_eq!(alpha[1].1, 4.0 / 3.0, max_relative = 1e-15);
@@ -370,20 +349,24 @@ mod tests {
         let terms = parameters(Decomposition::Data, None).terms;
         assert_eq!(terms.entries().len(), 7 + 3 + 3);
         assert!(terms.entries().iter().all(|&entry| terms.estimate(entry).is_some()));
-        assert!(terms.estimate(Entry::Collectives).is_none());
-        assert!(terms.estimate(Entry::Alpha(3)).is_none());
+        assert!(terms.estimate(Term::Collectives.entry(0)).is_none());
+        assert!(terms.estimate(Term::Alpha.entry(3)).is_none());
     }
 
     #[test]
     fn opposite_errors_cancel_in_a_sum() {
         let mut parameters = published("pbpi-qs20").unwrap();
         for (entry, error, degrees_of_freedom) in
-            [(Entry::HpuTime, 3.0, Some(4.0)), (Entry::ApuSerialTime, 4.0, None)]
+            [(Term::HpuTime.entry(0), 3.0, Some(4.0)), (Term::ApuSerialTime.entry(0), 4.0, None)]
         {
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
             (estimate.std_error, estimate.degrees_of_freedom) = (Some(error), degrees_of_freedom);
         }
-        let gradient = [(Entry::HpuTime, 1.0), (Entry::ApuSerialTime, 1.0), (Entry::Gap, 5.0)];
+        let gradient = [
+            (Term::HpuTime.entry(0), 1.0),
+            (Term::ApuSerialTime.entry(0), 1.0),
+            (Term::Gap.entry(0), 5.0),
+        ];
         // 3^2 + 4^2, of which 9/25 have four degrees of freedom.
         let apart = parameters.propagated(&gradient);
         approx::assert_relative_eq!(apart.value, 5.0, max_relative = 1e-15);
@@ -392,7 +375,7 @@ mod tests {
             100.0 / 9.0,
             max_relative = 1e-15
         );
-        let entries = vec![Entry::HpuTime, Entry::ApuSerialTime];
+        let entries = vec![Term::HpuTime.entry(0), Term::ApuSerialTime.entry(0)];
         parameters.correlation =
             Some(Correlation::new(entries, vec![1.0, -0.75, -0.75, 1.0]).unwrap());
         // 25 - 2*0.75*3*4
@@ -402,11 +385,11 @@ mod tests {
 
     #[test]
     fn only_a_correlation_matrix_is_one() {
-        let entries = || vec![Entry::HpuTime, Entry::Alpha(1)];
+        let entries = || vec![Term::HpuTime.entry(0), Term::Alpha.entry(1)];
         for matrix in [vec![1.0], vec![1.0, 0.5, 0.4, 1.0], vec![1.0, 1.5, 1.5, 1.0]] {
             assert!(Correlation::new(entries(), matrix).is_err());
         }
-        let twice = vec![Entry::HpuTime, Entry::HpuTime];
+        let twice = vec![Term::HpuTime.entry(0), Term::HpuTime.entry(0)];
         assert!(Correlation::new(twice, vec![1.0, 0.0, 0.0, 1.0]).is_err());
         assert!(Correlation::new(entries(), vec![1.0, 0.5, 0.5, 1.0]).is_ok());
     }
@@ -415,9 +398,9 @@ mod tests {
     fn errors_without_degrees_of_freedom_have_none_together() {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.terms.t_hpu_s.std_error = Some(3.0);
-        let found = parameters.propagated(&[(Entry::HpuTime, 2.0)]);
+        let found = parameters.propagated(&[(Term::HpuTime.entry(0), 2.0)]);
         assert_eq!((found.value, found.degrees_of_freedom), (6.0, None));
-        let found = parameters.propagated(&[(Entry::Gap, 2.0)]);
+        let found = parameters.propagated(&[(Term::Gap.entry(0), 2.0)]);
         assert_eq!((found.value, found.degrees_of_freedom), (0.0, None));
     }
 }

@@ -58,6 +58,10 @@ struct TermRow {
     unit: &'static str,
     per: Per,
     quantity: &'static str,
+    /// What the term adds to a sum \[s\].
+    contribution: &'static str,
+    /// Files that would give it a value.
+    measured_by: &'static str,
     of_program: Field<Terms>,
     /// Field of a phase, where the phases of a program have a part of the term each.
     of_phase: Option<Field<Phase>>,
@@ -80,128 +84,75 @@ macro_rules! field {
     };
 }
 
-static TABLE: [TermRow; 10] = [
-    TermRow {
-        term: Term::HpuTime,
-        name: "t_hpu_s",
-        symbol: "T_HPU(1,1)",
-        label: "T_HPU",
-        latex: "$T_{\\mathrm{HPU}}(1,1)$",
-        unit: "s",
-        per: Per::Run,
-        quantity: "time on the host in a sequential run",
-        of_program: field!(t_hpu_s),
-        of_phase: Some(field!(t_hpu_s)),
-    },
-    TermRow {
-        term: Term::ApuTime,
-        name: "t_apu_s",
-        symbol: "T_APU(1,1)",
-        label: "T_APU",
-        latex: "$T_{\\mathrm{APU}}(1,1)$",
-        unit: "s",
-        per: Per::Run,
-        quantity: "APU time of the part that p APUs share",
-        of_program: field!(t_apu_s),
-        of_phase: Some(field!(t_apu_s)),
-    },
-    TermRow {
-        term: Term::ApuSerialTime,
-        name: "c_apu_s",
-        symbol: "C_APU",
-        label: "C_APU",
-        latex: "$C_{\\mathrm{APU}}$",
-        unit: "s",
-        per: Per::Run,
-        quantity: "APU time of the part that they cannot share",
-        of_program: field!(c_apu_s),
-        of_phase: Some(field!(c_apu_s)),
-    },
-    TermRow {
-        term: Term::Offloads,
-        name: "offloads",
-        symbol: "N",
-        label: "N",
-        latex: "$N$",
-        unit: "1",
-        per: Per::Run,
-        quantity: "off-loads in the run",
-        of_program: field!(offloads),
-        of_phase: Some(field!(offloads)),
-    },
-    TermRow {
-        term: Term::OffloadOverhead,
-        name: "o_offload_s",
-        symbol: "O_offload",
-        label: "O_offload",
-        latex: "$O_{\\mathrm{offload}}$",
-        unit: "s",
-        per: Per::Offload,
-        quantity: "signal there and back, arguments, result",
-        of_program: field!(o_offload_s),
-        of_phase: None,
-    },
-    TermRow {
-        term: Term::ContextSwitch,
-        name: "t_csw_s",
-        symbol: "T_CSW",
-        label: "T_CSW",
-        latex: "$T_{\\mathrm{CSW}}$",
-        unit: "s",
-        per: Per::Offload,
-        quantity: "context switch on the host",
-        of_program: field!(t_csw_s),
-        of_phase: None,
-    },
-    TermRow {
-        term: Term::Gap,
-        name: "g_s",
-        symbol: "g",
-        label: "g",
-        latex: "$g$",
-        unit: "s",
-        per: Per::OffloadAndApu,
-        quantity: "gap between off-loads",
-        of_program: field!(g_s),
-        of_phase: Some(field!(g_s)),
-    },
-    TermRow {
-        term: Term::Collectives,
-        name: "collectives",
-        symbol: "N_COL",
-        label: "K",
-        latex: "$N_{\\mathrm{COL}}$",
-        unit: "1",
-        per: Per::Run,
-        quantity: "collective operations in the run",
-        of_program: field!(collectives),
-        of_phase: Some(field!(collectives)),
-    },
-    TermRow {
-        term: Term::Alpha,
-        name: "alpha",
-        symbol: "alpha_m",
-        label: "α",
-        latex: "$\\alpha_m$",
-        unit: "1",
-        per: Per::Run,
-        quantity: "slowdown of host code under m threads",
-        of_program: field!(alpha),
-        of_phase: None,
-    },
-    TermRow {
-        term: Term::CollectiveCost,
-        name: "o_col_s",
-        symbol: "O_COL",
-        label: "O_COL",
-        latex: "$O_{\\mathrm{COL}}$",
-        unit: "s",
-        per: Per::Collective,
-        quantity: "global synchronisation",
-        of_program: field!(o_col_s),
-        of_phase: None,
-    },
-];
+/// A row for each term: its field, which is also its name in files, and whether phases have it too;
+/// symbol, label, LaTeX; unit, what it is counted for, and what it is; what it adds to a sum; what
+/// measures it.
+macro_rules! rows {
+    ($($term:ident $field:ident $holders:ident;
+       $symbol:literal, $label:literal, $latex:literal;
+       $unit:literal $per:ident, $quantity:literal;
+       $contribution:literal, $measured_by:literal;)*) => {
+        [$(TermRow {
+            term: Term::$term,
+            name: stringify!($field),
+            symbol: $symbol,
+            label: $label,
+            latex: $latex,
+            unit: $unit,
+            per: Per::$per,
+            quantity: $quantity,
+            contribution: $contribution,
+            measured_by: $measured_by,
+            of_program: field!($field),
+            of_phase: rows!(@ $holders $field),
+        }),*]
+    };
+    (@ program $field:ident) => { None };
+    (@ phases $field:ident) => { Some(field!($field)) };
+}
+
+static TABLE: [TermRow; 10] = rows! {
+    HpuTime t_hpu_s phases;
+        "T_HPU(1,1)", "T_HPU", "$T_{\\mathrm{HPU}}(1,1)$";
+        "s" Run, "time on the host in a sequential run";
+        "t_hpu_s", "profile.csv";
+    ApuTime t_apu_s phases;
+        "T_APU(1,1)", "T_APU", "$T_{\\mathrm{APU}}(1,1)$";
+        "s" Run, "APU time of the part that p APUs share";
+        "t_apu_s", "profile.csv";
+    ApuSerialTime c_apu_s phases;
+        "C_APU", "C_APU", "$C_{\\mathrm{APU}}$";
+        "s" Run, "APU time of the part that they cannot share";
+        "c_apu_s", "profile.csv";
+    Offloads offloads phases;
+        "N", "N", "$N$";
+        "1" Run, "off-loads in the run";
+        "(offloads - 1)*(o_offload_s + t_csw_s)", "profile.csv";
+    OffloadOverhead o_offload_s program;
+        "O_offload", "O_offload", "$O_{\\mathrm{offload}}$";
+        "s" Offload, "signal there and back, arguments, result";
+        "offloads*o_offload_s", "offload.csv";
+    ContextSwitch t_csw_s program;
+        "T_CSW", "T_CSW", "$T_{\\mathrm{CSW}}$";
+        "s" Offload, "context switch on the host";
+        "offloads*t_csw_s", "context_switch.csv";
+    Gap g_s phases;
+        "g", "g", "$g$";
+        "s" OffloadAndApu, "gap between off-loads";
+        "offloads*p*g_s", "profile.csv, or runs.csv with several p,";
+    Collectives collectives phases;
+        "N_COL", "K", "$N_{\\mathrm{COL}}$";
+        "1" Run, "collective operations in the run";
+        "collectives*o_col_s", "profile.csv";
+    Alpha alpha program;
+        "alpha_m", "α", "$\\alpha_m$";
+        "1" Run, "slowdown of host code under m threads";
+        "(alpha - 1)*t_hpu_s", "alpha.csv, or runs.csv with several m,";
+    CollectiveCost o_col_s program;
+        "O_COL", "O_COL", "$O_{\\mathrm{COL}}$";
+        "s" Collective, "global synchronisation";
+        "collectives*o_col_s", "collective.csv";
+};
 
 impl Term {
     /// Terms in the order of parameter files.
@@ -265,34 +216,31 @@ impl Term {
 
     /// The number of the term with that index; of a term that is no table there is only the first.
     pub fn entry(self, index: usize) -> Entry {
+        Entry { term: self, index }
+    }
+
+    /// What the term adds to a sum \[s\].
+    pub(crate) fn contribution(self) -> &'static str {
+        self.row().contribution
+    }
+
+    /// The value that leaves the term out of equation 11, above which estimates by runs alone lie. A
+    /// program off-loads at least once, so that times per off-load mean something.
+    pub(crate) fn neutral(self) -> f64 {
         match self {
-            Term::HpuTime => Entry::HpuTime,
-            Term::ApuTime => Entry::ApuTime,
-            Term::ApuSerialTime => Entry::ApuSerialTime,
-            Term::Offloads => Entry::Offloads,
-            Term::OffloadOverhead => Entry::OffloadOverhead,
-            Term::ContextSwitch => Entry::ContextSwitch,
-            Term::Gap => Entry::Gap,
-            Term::Collectives => Entry::Collectives,
-            Term::Alpha => Entry::Alpha(index),
-            Term::CollectiveCost => Entry::Collective(index),
+            Term::Alpha | Term::Offloads => 1.0,
+            _ => 0.0,
         }
     }
 
-    /// The term that an entry belongs to, and which of its numbers it is.
-    pub fn of(entry: Entry) -> (Self, usize) {
-        match entry {
-            Entry::HpuTime => (Term::HpuTime, 0),
-            Entry::ApuTime => (Term::ApuTime, 0),
-            Entry::ApuSerialTime => (Term::ApuSerialTime, 0),
-            Entry::Offloads => (Term::Offloads, 0),
-            Entry::OffloadOverhead => (Term::OffloadOverhead, 0),
-            Entry::ContextSwitch => (Term::ContextSwitch, 0),
-            Entry::Gap => (Term::Gap, 0),
-            Entry::Collectives => (Term::Collectives, 0),
-            Entry::Alpha(index) => (Term::Alpha, index),
-            Entry::Collective(index) => (Term::CollectiveCost, index),
-        }
+    /// The least that the term can be: nobody is slowed down by less than nothing.
+    pub(crate) fn least(self) -> f64 {
+        if self == Term::Alpha { 1.0 } else { 0.0 }
+    }
+
+    /// The files that would give the term a value.
+    pub(crate) fn measured_by(self) -> &'static str {
+        self.row().measured_by
     }
 }
 
@@ -318,7 +266,6 @@ mod tests {
         for (index, row) in TABLE.iter().enumerate() {
             assert_eq!(row.term as usize, index);
             assert_eq!(Term::named(row.name), Some(row.term));
-            assert_eq!(Term::of(row.term.entry(0)), (row.term, 0));
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Layout, Line, Record, Text, field, fields_of, headings, is_number, unnamed};
+use super::lines::{Layout, Line, Record, Text, fields_of, headings, is_number, unnamed};
 use super::separated::has_decimals;
 use super::{LineFormat, LineTable};
 use crate::sheet::{Field, Heading};
@@ -111,7 +111,7 @@ impl Gap {
         while let Some(length) = rest.find(|it: char| !it.is_whitespace()) {
             begin += length;
             let end = begin + self.end(&text[begin..]);
-            fields.push(without_quotes(field(&text[begin..end], line.at + begin)));
+            fields.push(without_quotes(Field::of(&text[begin..end], line.at + begin)));
             (begin, rest) = (end, &text[end..]);
         }
     }
@@ -152,7 +152,7 @@ pub(super) fn fixed_width<'a>(text: &Text<'a>) -> Option<Result<LineTable<'a>>> 
             match cells(line, &spans) {
                 Some(cells) => fields.extend(cells),
                 // That it is no row of the table is said where it is read.
-                None => fields.push(field(line.text, line.at)),
+                None => fields.push(Field::of(line.text, line.at)),
             }
         }
         Ok(())
@@ -190,7 +190,7 @@ fn cells<'a>(line: Line<'a>, spans: &[(usize, usize)]) -> Option<Vec<Field<'a>>>
         }
         let end = if place == last { usize::MAX } else { end };
         let (start, stop) = (byte(start), byte(end));
-        cells.push(field(&line.text[start..stop.max(start)], line.at + start));
+        cells.push(Field::of(&line.text[start..stop.max(start)], line.at + start));
         end_before = end;
     }
     Some(cells)

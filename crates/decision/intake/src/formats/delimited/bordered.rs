@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Line, Text, field, headings, lines, unquoted};
+use super::lines::{Line, Text, headings, lines, unquoted};
 use super::{LineFormat, LineTable};
 use crate::is_in;
 use crate::names::{Role, role_of};
@@ -188,7 +188,7 @@ fn latex<'a>(text: &Text<'a>, header: Line<'a>) -> Result<LineTable<'a>> {
         let row = line.text.split("\\\\").next().unwrap_or_default();
         let mut at = line.at;
         for part in row.split('&') {
-            fields.push(without_commands(field(part, at)));
+            fields.push(without_commands(Field::of(part, at)));
             at += part.len() + 1;
         }
         Ok(())

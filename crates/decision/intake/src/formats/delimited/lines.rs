@@ -114,15 +114,9 @@ pub(super) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> 
     })
 }
 
-/// The field of a part of the text, which begins at that byte: without the blanks around it.
-pub(super) fn field(part: &str, at: usize) -> Field<'_> {
-    let text = part.trim_start();
-    Field { at: at + part.len() - text.len(), text: text.trim_end().into() }
-}
-
-/// The field of a part of the text as [`field`] has it, without the quotes within the blanks.
+/// The field of a part of the text as [`Field::of`] has it, without the quotes within the blanks.
 pub(super) fn unquoted(part: &str, at: usize) -> Field<'_> {
-    let field = field(part, at);
+    let field = Field::of(part, at);
     let text = part.trim();
     let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match inner.filter(|inner| !inner.contains('"')) {
@@ -136,15 +130,6 @@ pub(super) fn fields_of<'a>(add: impl FnOnce(&mut Vec<Field<'a>>)) -> Vec<Field<
     let mut fields = Vec::new();
     add(&mut fields);
     fields
-}
-
-/// The fields of a line between separators.
-pub(super) fn split<'a>(line: Line<'a>, separator: u8, fields: &mut Vec<Field<'a>>) {
-    let mut at = line.at;
-    for part in line.text.split(char::from(separator)) {
-        fields.push(field(part, at));
-        at += part.len() + 1;
-    }
 }
 
 /// The error of a row with another number of fields than the header; `advice` follows what is expected.

@@ -5,7 +5,7 @@ use mmgp_base::error::Result;
 use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
 use super::lines::{
-    Layout, Record, Text, fields_of, headings, is_remark, lines, split, unquoted, wrong_width,
+    Layout, Record, Text, fields_of, headings, is_remark, lines, unquoted, wrong_width,
 };
 use super::{LineFormat, LineTable, blanks};
 use crate::sheet::{EachRow, Field, Heading, Lines, Rows, complete};
@@ -116,7 +116,9 @@ impl Dialect {
             // It may be cut off.
             records.pop();
         }
-        Layout::of(text, records, |line| fields_of(|fields| split(line, self.separator, fields)))
+        Layout::of(text, records, |line| {
+            fields_of(|fields| Field::split(line.text, line.at, self.separator.into(), fields))
+        })
     }
 
     /// The columns and the rows of a table with that header.
@@ -140,7 +142,7 @@ impl Dialect {
         if !self.has_quotes {
             return lines(text, start).try_for_each(|line| {
                 fields.clear();
-                split(line, self.separator, &mut fields);
+                Field::split(line.text, line.at, self.separator.into(), &mut fields);
                 row(&fields, line.next)
             });
         }

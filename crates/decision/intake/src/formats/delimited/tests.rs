@@ -16,7 +16,7 @@ fn table(text: &str) -> String {
 
 /// The table of a text, with what the commands say.
 fn sheet(source: &Source) -> Result<Sheet<'_>> {
-    crate::formats::commands::with_commands(super::sheet(source)?)
+    crate::formats::shapes::with_commands(super::sheet(source)?)
 }
 
 fn check(text: &str, lines: &[&str]) {
@@ -478,36 +478,6 @@ fn a_text_of_extra_p_that_is_not_as_the_format_asks_is_refused_at_its_place() {
         "PARAMETER m\n",
         &["x:2:1: found no DATA, expected METRIC time, and DATA for each point"],
     );
-}
-
-#[test]
-fn names_are_as_the_file_has_them() {
-    let names = |text: &str, format: &str, names: &str| {
-        let found = table(text);
-        let mut lines = found.lines();
-        assert_eq!((lines.next(), lines.next()), (Some(format), Some(names)), "{found}");
-        assert_eq!(lines.count(), text.lines().count() - 1, "{found}");
-    };
-    for (header, row) in [
-        ("nprocs,OMP_NUM_THREADS,Elapsed [sec]", "1,1,103.2000"),
-        ("ranks,threads,time_s", "1.0,4.0,28.2000"),
-        ("configuration,time_s", "1x4,28.2000"),
-        ("ranks,cores,time_s", "8,32,7.7250"),
-        ("ranks,threads,Elapsed", "1,1,00:01:43.20"),
-        ("ranks,1,2,4", "1,103.2000,53.2000,28.2000"),
-        ("m,p,run1,run2,run3", "1,1,102.1680,103.2000,104.2320"),
-        ("ranks,threads,mean_s,stddev_s,runs", "1,1,103.2000,2.0640,5"),
-        ("ranks,threads,time_s", "1,1,103.2000\nTotal,,373.1250"),
-        ("ranks,threads,runtime (minutes)", "1,1,1.720000"),
-        ("ranks,threads,ns/day", "1,1,8.3721"),
-        ("ranks,threads,time_s,State", "8,1,0.2000,OUT_OF_MEMORY"),
-        ("N,ranks,threads,time_s", "1000,1,1,1.1500"),
-        ("nodes,ranks_per_node,threads,time_s", "1,1,8,53.0200"),
-        ("ranks,time_s", "1,6.4060"),
-        ("m,p,repetition,time_s", "1,1,1,10.3340\n1,1,2,10.2994"),
-    ] {
-        names(&format!("{header}\n{row}\n"), "CSV", &header.replace(',', "|"));
-    }
 }
 
 /// A text of pieces that mean something to one of the formats.

@@ -3,7 +3,7 @@
 use mmgp_base::error::Result;
 
 use super::blanks::fixed_width;
-use super::lines::{Layout, Line, Text, field, fields_of, headings};
+use super::lines::{Layout, Line, Text, fields_of, headings};
 use super::separated::{self, Dialect};
 use super::{LineFormat, LineTable};
 use crate::is_in;
@@ -52,7 +52,7 @@ pub(super) const JOB_RESULTS: LineFormat = LineFormat {
 fn split_job<'a>(line: Line<'a>, fields: &mut Vec<Field<'a>>) {
     let mut at = line.at;
     for part in line.text.splitn(JOB_COLUMNS.len(), '\t') {
-        fields.push(field(part, at));
+        fields.push(Field::of(part, at));
         at += part.len() + 1;
     }
 }

@@ -6,7 +6,7 @@ use mmgp_base::error::Result;
 
 use super::ObjectFormat;
 use super::node::{Node, Object};
-use super::table::{Row, Table};
+use super::tables::{Row, Table};
 use super::tuners::with_unit;
 use crate::is_in;
 use crate::sheet::Field;

@@ -9,7 +9,7 @@ use mmgp_base::error::Result;
 
 use super::node::{Node, Object};
 use super::records::Records;
-use super::table::{Row, Table};
+use super::tables::{Row, Table};
 use super::{ObjectFormat, RecordFormat};
 use crate::sheet::{Field, Sheet};
 

@@ -5,7 +5,8 @@ use std::fmt;
 
 use mmgp_base::error::{Error, Result, shortened};
 use mmgp_base::table::{BYTE_ORDER_MARK, Source, json_offset};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::sheet::Field;
@@ -250,23 +251,5 @@ impl<'de> Visitor<'de> for Entries<'_, 'de> {
 }
 
 /// A key, which is copied only where it has escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> std::result::Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_string())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

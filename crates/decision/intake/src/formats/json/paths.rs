@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::Document;
 use super::node::Node;
-use super::table::empty;
+use super::tables::empty;
 use crate::sheet::{Field, Heading, Sheet};
 
 /// A part of a path.

@@ -10,7 +10,7 @@ use mmgp_base::table::Source;
 use serde_json::value::RawValue;
 
 use super::node::{Node, each_entry, no_json, offset, plain_text};
-use super::table::{empty, free_name};
+use super::tables::{empty, free_name};
 use crate::sheet::{CUT_OFF, EachRow, Field, Heading, Rows, Sheet, unended_line};
 use crate::units::{Measure, measure_of};
 

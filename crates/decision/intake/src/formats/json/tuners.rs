@@ -6,7 +6,7 @@ use mmgp_base::table::Source;
 
 use super::node::{Node, Object};
 use super::records::Records;
-use super::table::{Row, Table};
+use super::tables::{Row, Table};
 use super::{ObjectFormat, RecordFormat};
 use crate::sheet::{Field, Sheet};
 

@@ -7,6 +7,7 @@ use super::*;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
 use crate::models::published;
 use crate::models::sensitivity::{Correlation, Entry};
+use crate::models::terms::Term;
 use crate::toy::{self, estimate};
 
 /// Two tables, some of whose entries are certain, and collectives of their own count.
@@ -38,7 +39,8 @@ fn every(apus: u32) -> impl Iterator<Item = (u32, u32)> {
 fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
     for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
         let mut parameters = parameters(decomposition);
-        let entries = vec![Entry::HpuTime, Entry::Alpha(2), Entry::Collective(0)];
+        let entries =
+            vec![Term::HpuTime.entry(0), Term::Alpha.entry(2), Term::CollectiveCost.entry(0)];
         let matrix = vec![1.0, -0.5, 0.25, -0.5, 1.0, 0.0, 0.25, 0.0, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         for counted in [true, false] {
@@ -376,8 +378,7 @@ fn times_of_next_to_nothing_are_followed_like_those_of_seconds() {
     let runs = noisy(&in_seconds, &mut Xoshiro256PlusPlus::seed_from_u64(6), 1);
     let scale = 2f64.powi(-60);
     let mut scaled = in_seconds.clone();
-    let is_time =
-        |entry: &Entry| !matches!(entry, Entry::Alpha(_) | Entry::Offloads | Entry::Collectives);
+    let is_time = |entry: &Entry| entry.term != Term::Alpha && !entry.term.is_count();
     for entry in in_seconds.terms.entries().into_iter().filter(is_time) {
         let estimate = scaled.terms.estimate_mut(entry).unwrap();
         estimate.value *= scale;

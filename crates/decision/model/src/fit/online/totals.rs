@@ -2,9 +2,9 @@
 //! a form that does not depend on their order.
 
 use crate::models::Parameters;
-use crate::models::parameters::OverM;
 use crate::models::run::Row;
 use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use crate::statistics::{quantile_97_5, weighted_median};
 use mmgp_base::Mapping;
 
@@ -129,22 +129,22 @@ impl<'a> Totals<'a> {
         };
         let alone = |entry| Total { value: all.value(entry), by: [(entry, 1.0), (entry, 0.0)] };
         let mut totals = vec![
-            alone(Entry::HpuTime),
-            alone(Entry::ApuTime),
-            alone(Entry::ApuSerialTime),
-            product(Entry::OffloadOverhead, Entry::Offloads),
-            product(Entry::ContextSwitch, Entry::Offloads),
-            product(Entry::Gap, Entry::Offloads),
+            alone(Term::HpuTime.entry(0)),
+            alone(Term::ApuTime.entry(0)),
+            alone(Term::ApuSerialTime.entry(0)),
+            product(Term::OffloadOverhead.entry(0), Term::Offloads.entry(0)),
+            product(Term::ContextSwitch.entry(0), Term::Offloads.entry(0)),
+            product(Term::Gap.entry(0), Term::Offloads.entry(0)),
         ];
         let mut of_entry = Vec::new();
         for entry in parameters.terms.entries() {
-            let factor = match entry {
-                Entry::Alpha(_) => Entry::HpuTime,
-                Entry::Collective(_) => all.collectives(),
+            let factor = match entry.term {
+                Term::Alpha => Term::HpuTime.entry(0),
+                Term::CollectiveCost => all.collectives(),
                 _ => continue,
             };
             // The error of T_HPU moves an alpha that is certain along; a count has no total.
-            let counts_too = matches!(entry, Entry::Collective(_)) && all.error(factor) > 0.0;
+            let counts_too = entry.term == Term::CollectiveCost && all.error(factor) > 0.0;
             if all.error(entry) > 0.0 || counts_too {
                 of_entry.push((entry, totals.len()));
                 totals.push(product(entry, factor));
@@ -172,7 +172,7 @@ impl<'a> Totals<'a> {
                 for (one, slope) in row.by {
                     for (other, of_other) in column.by {
                         let errors = self.error(one) * self.error(other);
-                        sum += slope * of_other * errors * self.correlation(one, other);
+                        sum += slope * of_other * errors * self.parameters.correlated(one, other);
                     }
                 }
                 matrix.push(sum);
@@ -210,10 +210,10 @@ impl<'a> Totals<'a> {
             fixed: 0.0,
         };
         for (entry, slope) in unit.gradient(Mapping::of(m, 1)) {
-            match entry {
-                Entry::HpuTime => line.hpu = slope,
-                Entry::ApuTime => line.shared = slope,
-                Entry::ApuSerialTime => line.fraction = slope,
+            match entry.term {
+                Term::HpuTime => line.hpu = slope,
+                Term::ApuTime => line.shared = slope,
+                Term::ApuSerialTime => line.fraction = slope,
                 _ => {}
             }
             let total = self.of_entry.iter().find(|(known, _)| *known == entry);
@@ -229,7 +229,7 @@ impl<'a> Totals<'a> {
     /// What counts the collectives.
     fn collectives(&self) -> Entry {
         let counted = self.parameters.terms.collectives.is_some();
-        if counted { Entry::Collectives } else { Entry::Offloads }
+        if counted { Term::Collectives.entry(0) } else { Term::Offloads.entry(0) }
     }
 
     fn value(&self, entry: Entry) -> f64 {
@@ -242,25 +242,9 @@ impl<'a> Totals<'a> {
         let Some(estimate) = terms.estimate(entry) else { return 0.0 };
         match estimate.std_error {
             Some(error) => error * quantile_97_5(estimate.degrees_of_freedom) / quantile_97_5(None),
-            None if is_exact_by_nature(&terms.alpha, entry) => 0.0,
+            None if terms.is_exact_by_nature(entry) => 0.0,
             None => self.unknown_error * estimate.value,
         }
-    }
-
-    fn correlation(&self, one: Entry, other: Entry) -> f64 {
-        match &self.parameters.correlation {
-            Some(correlation) => correlation.of(one, other),
-            None => f64::from(u8::from(one == other)),
-        }
-    }
-}
-
-/// Counts, and alpha at m = 1.
-fn is_exact_by_nature(alpha: &OverM, entry: Entry) -> bool {
-    match (entry, alpha) {
-        (Entry::Offloads | Entry::Collectives, _) => true,
-        (Entry::Alpha(index), OverM::Table(table)) => table.m[index] == 1,
-        _ => false,
     }
 }
 

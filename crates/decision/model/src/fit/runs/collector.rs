@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::steadiness::{Left, Steadiness, Usual};
+use super::steadiness::{KeptRuns, Steadiness, UsualScatter};
 use super::{Bin, Cell, Moments, Runs, Times, WarmUp, ln_1p};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
@@ -105,7 +105,7 @@ impl Collector {
         let bins: Vec<Vec<Bin>> = self.cells.iter().map(|sums| sums.times.bins()).collect();
         // Where first repetitions differ throughout and count all the same, none of them is wild.
         let differ = matches!(found_left_out, Some(0));
-        let usual = if differ { None } else { Usual::of(bins.iter().map(Vec::as_slice)) };
+        let usual = if differ { None } else { UsualScatter::of(bins.iter().map(Vec::as_slice)) };
         let cell = |(sums, bins): (&Sums, &Vec<Bin>)| sums.cell(bins, usual);
         let mut cells: Vec<Cell> = self.cells.iter().zip(&bins).map(cell).collect();
         cells.sort_by_key(|cell| (cell.m, cell.p));
@@ -172,7 +172,7 @@ pub(super) struct Sums {
 }
 
 /// Moments of the runs of one configuration without its first repetition.
-pub(super) struct Later {
+pub(super) struct LaterRuns {
     pub count: f64,
     pub mean_s: f64,
     /// Sum of squared deviations of the times.
@@ -236,7 +236,7 @@ impl Sums {
     }
 
     /// What is left of the times, in these bins, where that is usual.
-    fn cell(&self, bins: &[Bin], usual: Option<Usual>) -> Cell {
+    fn cell(&self, bins: &[Bin], usual: Option<UsualScatter>) -> Cell {
         let mean = self.sum / self.count as f64;
         let (m, p) = (self.m, self.p);
         let all = Cell {
@@ -254,7 +254,7 @@ impl Sums {
         }
         let left = match usual {
             Some(usual) => usual.left(bins),
-            None => Left { bins: (0..bins.len()).collect(), wild: 0, doubt: 0.0 },
+            None => KeptRuns { bins: (0..bins.len()).collect(), wild: 0, doubt: 0.0 },
         };
         let Moments { count, mean, squares } = Moments::of(left.bins.iter().map(|&it| &bins[it]));
         let log_time = self.unit_s.ln() + mean;
@@ -280,7 +280,7 @@ impl Sums {
     }
 
     /// The runs after the first repetition; `None` where there are none.
-    pub fn later(&self) -> Option<Later> {
+    pub fn later(&self) -> Option<LaterRuns> {
         let count = (self.count > 1).then(|| (self.count - 1) as f64)?;
         let (repetition, first_s) = self.first;
         let (time, number) = (first_s - self.origin_s, f64::from(repetition) - self.origin);
@@ -288,7 +288,7 @@ impl Sums {
         let squares = self.sum_of_squares - time * time;
         let repetitions = self.repetition_squares - number * number;
         let products = self.product_sum - number * time;
-        Some(Later {
+        Some(LaterRuns {
             count,
             mean_s: self.origin_s + sum / count,
             times: (squares - sum * sum / count).max(0.0),

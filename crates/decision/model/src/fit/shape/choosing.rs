@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::formula::Formula;
-use super::points::{PointScale, Points, Spread};
+use super::{PointScale, Points, Spread};
 use super::{Reason, Selection, Shape, ShapeChoice, Trial};
 use crate::models::parameters::Estimate;
 use crate::models::sensitivity::StandardError;
@@ -326,7 +326,7 @@ fn measured(value: f64, error: Option<StandardError>, file: &str) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::points::ErrorSource;
+    use super::super::ErrorSource;
     use super::*;
 
     const FILE: &str = "alpha.csv";

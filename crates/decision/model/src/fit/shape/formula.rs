@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Shape;
-use super::points::{PointScale, Points};
+use super::{PointScale, Points};
 use crate::statistics::Design;
 
 /// A formula with its parameters.

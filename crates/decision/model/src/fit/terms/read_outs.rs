@@ -3,7 +3,7 @@
 use super::in_units;
 use crate::belief::{Form, Line, Number, Numbers, Regressor, Size, View, Work, grows};
 use crate::fit::identifiability::Group;
-use crate::fit::sample::stated;
+use crate::fit::inputs::stated;
 use crate::fit::shape;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table};
@@ -81,7 +81,8 @@ impl ReadOuts<'_> {
                 }
                 Term::CollectiveCost => {
                     let grown = f64::from(self.last_m - 1);
-                    (last(&terms.o_col_s, Entry::Collective), Of::Group(place, unit / grown), least)
+                    let last = terms.o_col_s.estimates().len() - 1;
+                    (Term::CollectiveCost.entry(last), Of::Group(place, unit / grown), least)
                 }
                 carrier => (carrier.entry(0), Of::Group(place, unit), least),
             };
@@ -168,7 +169,7 @@ impl ReadOuts<'_> {
 /// Every entry of alpha above m = 1.
 fn slowdowns(alpha: &OverM, last_m: u32, place: usize) -> Vec<ReadOut> {
     let reading = |index: usize, m: u32| ReadOut {
-        entry: Entry::Alpha(index),
+        entry: Term::Alpha.entry(index),
         of: Of::Slowdown(place, m),
         least: Some(Term::Alpha.least()),
     };
@@ -192,10 +193,6 @@ fn of_file(form: &dyn Form, name: &str) -> Line {
 fn line_to(last_m: u32, at_one: f64) -> OverM {
     let table = Table::new(vec![1, last_m], vec![Estimate::exact(at_one); 2]);
     OverM::Table(Table { interpolation: Interpolation::Line, ..table })
-}
-
-fn last(over_m: &OverM, entry: fn(usize) -> Entry) -> Entry {
-    entry(over_m.estimates().len() - 1)
 }
 
 /// Value that the runs contradict.

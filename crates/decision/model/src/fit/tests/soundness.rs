@@ -12,7 +12,7 @@ use super::trials::measured;
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use crate::models::refined::Placement;
-use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
@@ -184,7 +184,7 @@ impl Random {
         for entry in prior.terms.entries() {
             let factor = self.power(-1.0, 1.0);
             let relative = self.one_of(&[None, Some(0.0), Some(0.1), Some(3.0)]);
-            let is_alpha = matches!(entry, Entry::Alpha(_));
+            let is_alpha = entry.term == Term::Alpha;
             let estimate = prior.terms.estimate_mut(entry).unwrap();
             estimate.value = if is_alpha { estimate.value } else { estimate.value * factor };
             estimate.std_error = relative.map(|relative| relative * estimate.value);
@@ -232,7 +232,7 @@ fn check_numbers(parameters: &Parameters) {
     for entry in parameters.terms.entries() {
         let estimate = parameters.terms.estimate(entry).unwrap();
         let name = parameters.terms.name_of(entry);
-        let least = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+        let least = if entry.term == Term::Alpha { 1.0 } else { 0.0 };
         assert!(estimate.value >= least, "{name} {estimate:?}");
         let numbers = [Some(estimate.value), estimate.std_error, estimate.degrees_of_freedom];
         assert!(numbers.iter().flatten().all(|each| each.is_finite()), "{name} {estimate:?}");

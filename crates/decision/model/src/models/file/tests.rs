@@ -1,7 +1,6 @@
 use super::super::parameters::{OverM, Phase, Table};
 use super::super::published;
 use super::super::refined::Placement;
-use super::super::sensitivity::Entry;
 use super::*;
 
 const GOOD: &str = "\
@@ -273,30 +272,25 @@ fn intricate() -> Parameters {
     ];
     let o_col =
         [0.0, 16e-6, 118e-6].map(|value| estimate(value, Some(value / 7.0), Some("mpptest")));
+    let terms = Terms {
+        t_hpu_s: estimate(third, Some(third * third), Some("")),
+        t_apu_s: Estimate::exact(0.1),
+        c_apu_s: Estimate::exact(1e-323),
+        offloads: Estimate::exact(2e17),
+        o_offload_s: Estimate::exact(f64::MIN_POSITIVE),
+        t_csw_s: Estimate::exact(f64::MAX),
+        g_s: Estimate::exact(1e-9),
+        collectives: Some(Estimate::exact(2.0)),
+        alpha: OverM::Table(Table::new(vec![1, 2, 40], alpha)),
+        o_col_s: OverM::Table(Table::new(vec![1, 2, 4], o_col.to_vec())),
+    };
+    let entries = vec![Term::HpuTime.entry(0), Term::Alpha.entry(1)];
+    let correlation = Correlation::new(entries, vec![1.0, -third, -third, 1.0]).unwrap();
+    let decomposition = Decomposition::Task { tasks: u32::MAX };
     Parameters {
-        name: "intricate # [terms] \"".into(),
-        decomposition: Decomposition::Task { tasks: u32::MAX },
-        apus: u32::MAX,
-        quantity: mmgp_base::quantity::Quantity::Time,
-        terms: Terms {
-            t_hpu_s: estimate(third, Some(third * third), Some("")),
-            t_apu_s: Estimate::exact(0.1),
-            c_apu_s: Estimate::exact(1e-323),
-            offloads: Estimate::exact(2e17),
-            o_offload_s: Estimate::exact(f64::MIN_POSITIVE),
-            t_csw_s: Estimate::exact(f64::MAX),
-            g_s: Estimate::exact(1e-9),
-            collectives: Some(Estimate::exact(2.0)),
-            alpha: OverM::Table(Table::new(vec![1, 2, 40], alpha)),
-            o_col_s: OverM::Table(Table::new(vec![1, 2, 4], o_col.to_vec())),
-        },
         phases: vec![phase("new\"view"), phase("evaluate")],
-        correlation: Some(
-            Correlation::new(vec![Entry::HpuTime, Entry::Alpha(1)], vec![1.0, -third, -third, 1.0])
-                .unwrap(),
-        ),
-        refinements: None,
-        evidence: None,
+        correlation: Some(correlation),
+        ..Parameters::new("intricate # [terms] \"", decomposition, u32::MAX, terms)
     }
 }
 
@@ -339,7 +333,8 @@ fn a_table_that_goes_on_reads_back_exactly_and_makes_it_the_second_version() {
         assert!(columns.contains(&format!(", interpolation = \"{name}\" }}")), "{columns}");
         assert_eq!(read(&columns).unwrap(), parameters);
         // Each entry with a source of its own.
-        parameters.terms.estimate_mut(Entry::Alpha(1)).unwrap().source = Some("runs.csv".into());
+        parameters.terms.estimate_mut(Term::Alpha.entry(1)).unwrap().source =
+            Some("runs.csv".into());
         let rows = parameters.to_toml();
         assert_eq!(rows.matches("interpolation").count(), 1, "{rows}");
         assert_eq!(read(&rows).unwrap(), parameters);
@@ -399,8 +394,8 @@ fn a_correlation_is_read_by_the_names_of_its_entries() {
                 \"alpha(2)\" = [-0.5, 1]\n";
     let parameters = read(&format!("{GOOD}{good}")).unwrap();
     let correlation = parameters.correlation.unwrap();
-    assert_eq!(correlation.entries(), [Entry::HpuTime, Entry::Alpha(1)]);
-    assert_eq!(correlation.of(Entry::Alpha(1), Entry::HpuTime), -0.5);
+    assert_eq!(correlation.entries(), [Term::HpuTime.entry(0), Term::Alpha.entry(1)]);
+    assert_eq!(correlation.of(Term::Alpha.entry(1), Term::HpuTime.entry(0)), -0.5);
     let check = |good_part: &str, bad: &str, expected: &str| {
         let error = read(&format!("{GOOD}{}", good.replacen(good_part, bad, 1))).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -438,7 +433,7 @@ fn with_evidence() -> Parameters {
     };
     let configurations = vec![observed(1, 0.1), observed(4, 7.25)];
     let observations = Observations::new("my \"runs\"", configurations, 1e-4, 4.0);
-    let entries = vec![Entry::HpuTime, Entry::Gap];
+    let entries = vec![Term::HpuTime.entry(0), Term::Gap.entry(0)];
     let before = Before {
         terms: parameters.terms.clone(),
         correlation: Some(Correlation::new(entries, vec![1.0, 0.5, 0.5, 1.0]).unwrap()),
