@@ -5,16 +5,12 @@
 
 #[macro_use]
 mod layout;
-#[macro_use]
-mod work;
 
 pub mod application;
-pub mod fingerprint;
 mod likelihood;
 pub mod list_ranking;
 pub mod pbpi;
 pub mod phylogeny;
-mod port;
 pub mod raxml;
 pub mod run;
 pub mod sgemm;
@@ -22,6 +18,5 @@ mod streaming;
 pub mod sweep3d;
 pub mod synthetic;
 
-pub use application::{Application, Division, Once, Ran};
-pub use fingerprint::Fingerprint;
-pub use port::Port;
+pub use application::{Application, Division, Fingerprint, Once, Ran};
+pub use streaming::Port;

@@ -8,7 +8,6 @@
 
 pub mod engine;
 mod farm;
-mod findings;
 mod host;
 mod memory;
 mod offloaded;
@@ -19,7 +18,7 @@ mod spe_program;
 mod tests;
 
 pub use engine::Columns;
-pub use findings::{Best, Findings, Found};
+pub use farm::{Best, Findings, Found};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
@@ -32,8 +31,8 @@ use crate::application::{Application, Description, Division, Ran};
 use crate::phylogeny::Patterns;
 use crate::run::require;
 use crate::run::{HostTotals, Run};
+use farm::{Answers, Book};
 use farm::{FinishedTask, Hosted};
-use findings::{Answers, Book};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;

@@ -4,14 +4,14 @@
 //! kernel makes the vectors of a block in local store, in front of the kernel that combines the
 //! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
-use super::memory::{
+use super::rank::{
     ARGUMENTS_BYTES, CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, PbpiArguments, VECTOR_BYTES,
     WEIGHTS_BYTES, block,
 };
 use crate::layout::{InMemory as _, Room};
 use crate::likelihood::{End, GroupArray};
-use crate::port::{signalling, transfers};
 use crate::streaming::{Buffers, Streams};
+use crate::streaming::{signalling, transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
-use super::findings::{Answer, Answers, Book};
+use super::farm::{Answer, Answers, Book};
 use super::host::HostFunctions;
 use super::memory::{
     ARGUMENTS_BYTES, MOST_SHARES, ProcessMemory, RaxmlArguments, Terms, category_rates, rates_of,
@@ -18,10 +18,10 @@ use super::memory::{
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::layout::InMemory as _;
+use crate::layout::add_results;
 use crate::likelihood::{End, Vector};
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
-use crate::work::add_results;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
