@@ -1,9 +1,8 @@
-//! What programs declare: the arguments of off-loads in main memory, as structs that are packed word
-//! by word (`arguments!`); what they keep in local store, part behind part ([`Room`]); and what the
-//! host executes, operation by operation (`work!`).
+//! How data lie in memory: the arguments of off-loads in main memory, declared as structs and packed
+//! word by word, what a program keeps in local store, part behind part, and how the host adds up what
+//! SPEs leave.
 
 use mmgp_base::units::Bytes;
-use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, HostProcess};
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -188,23 +187,6 @@ macro_rules! arguments {
         }
     };
 }
-
-/// Declares what bursts of host code execute, an operation in line after the other:
-/// `CALL: 16 integers, 20 loads;`.
-macro_rules! work {
-    ($($(#[$doc:meta])* $visibility:vis $name:ident: $($count:literal $operations:ident),+;)+) => {$(
-        $(#[$doc])*
-        $visibility const $name: mmgp_cell::ppe::Work = {
-            let mut work = $crate::layout::NOTHING;
-            $(work.$operations = $count;)+
-            work.in_line()
-        };
-    )+};
-}
-
-/// No operation.
-pub(crate) const NOTHING: Work =
-    Work { integers: 0, loads: 0, stores: 0, floats: 0, divides: 0, branches: 0, code: 0 };
 
 work! {
     /// Calling a function: its arguments, the addresses of its vectors, saving registers.

@@ -4,6 +4,9 @@
 //! Read on at [`Application`], which says what a program is to a machine; each program is a module.
 
 #[macro_use]
+extern crate mmgp_cell;
+
+#[macro_use]
 mod layout;
 
 pub mod application;
