@@ -14,7 +14,7 @@ use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
 use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_kernels::version::Version;
+use mmgp_kernels::Version;
 use mmgp_runtime::Signalling;
 use mmgp_spu::LocalAddress;
 

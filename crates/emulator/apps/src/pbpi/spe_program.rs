@@ -23,7 +23,7 @@ use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{
     LikelihoodSum, NodeUpdate, RootProduct, TIP_TABLE_BYTES, TipVectors, tip_table,
 };
-use mmgp_kernels::version::Version;
+use mmgp_kernels::Version;
 use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{LocalAddress, Quadword};
