@@ -14,7 +14,7 @@ use crate::apps::pbpi::{Inference, Pbpi, Sample, SampleSink, Samples, Tally, Tra
 use crate::apps::phylogeny::splits::{Branch, Consensus, Split};
 use crate::apps::phylogeny::{Tree, newick};
 use crate::apps::raxml::search::Task;
-use crate::apps::raxml::{Best, Findings, Found, Raxml};
+use crate::apps::raxml::{Best, Findings, FoundTree, Raxml};
 use crate::apps::{Application, Ran};
 use crate::cli::input::PortArgument;
 use crate::cli::input::programs::pbpi::SamplingArguments;
@@ -54,7 +54,7 @@ struct TaskReport {
 }
 
 impl TaskReport {
-    fn new(found: &Found, names: &[String]) -> Self {
+    fn new(found: &FoundTree, names: &[String]) -> Self {
         let (kind, number) = match found.task {
             Task::Inference(number) => ("inference", number),
             Task::Bootstrap(number) => ("bootstrap", number),

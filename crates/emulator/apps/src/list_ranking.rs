@@ -23,13 +23,12 @@
 mod host;
 mod spe_program;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::application::{Application, Division, Fingerprint, Ran};
 use crate::layout::Room;
-use crate::run::{Run, require};
+use crate::run::{Run, alone, require};
 use host::{LoneHost, RankingHost};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -208,26 +207,19 @@ impl Application for ListRanking {
         )?;
         let blade = on.blade();
         let own = on.assign(mapping)?.swap_remove(0);
-        let findings = Rc::new(RefCell::new(None));
-        let found = Rc::clone(&findings);
-        if self.on_host {
+        let findings = if self.on_host {
             let host = LoneHost::new(self, blade);
             let process = blade.host_process(0);
-            let life = async move { *found.borrow_mut() = Some(host.rank(process).await) };
-            blade.sim.spawn("rank 0", life);
+            alone(blade, async move { host.rank(process).await })?
         } else {
             let program = Rc::new(ListProgram::new(self.operation, blade.progress.clone()));
             on.load(&program, Signalling::Memory);
             let homes = blade.homes(self.placement, 0, &own);
             let process = on.process(0, own);
             self.fits(process.most_spes())?;
-            let host = RankingHost::new(self, blade, &homes, process);
-            let life = async move { *found.borrow_mut() = Some(host.rank().await) };
-            blade.sim.spawn("rank 0", life);
-        }
-        blade.run()?;
+            alone(blade, RankingHost::new(self, blade, &homes, process).rank())?
+        };
         let run = Run::collect(on, mapping, if self.on_host { &[] } else { &FUNCTIONS });
-        let findings = findings.take().expect("invariant: the program has come to its end");
         let fingerprint = Fingerprint::default()
             .counting("nodes", findings.prefixes.len() as u64)
             .counting("checksum of the prefixes", findings.checksum().into());

@@ -18,7 +18,7 @@ mod spe_program;
 mod tests;
 
 pub use engine::Columns;
-pub use farm::{Best, Findings, Found};
+pub use farm::{Best, Findings, FoundTree};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
@@ -31,8 +31,8 @@ use crate::application::{Application, Description, Division, Ran};
 use crate::phylogeny::Patterns;
 use crate::run::require;
 use crate::run::{HostTotals, Run};
+use farm::Hosted;
 use farm::{Answers, Book};
-use farm::{FinishedTask, Hosted};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -206,7 +206,7 @@ impl Raxml {
         let outcome = Rc::new(RefCell::new(Vec::new()));
         let found = Rc::clone(&outcome);
         let (master, world) = (blade.host_process(m), job.world.clone());
-        let (tasks, taxa) = (self.tasks.count() as usize, self.patterns.tips.len());
+        let (tasks, taxa) = (self.tasks, self.patterns.tips.len());
         blade.sim.spawn(format!("rank {m}"), async move {
             *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
         });
@@ -216,7 +216,7 @@ impl Raxml {
             run.functions.clear();
             run.host_functions = host.borrow().functions(&FUNCTIONS);
         }
-        let findings = Findings::new(outcome.take(), self.tasks);
+        let findings = Findings::new(outcome.take());
         Ok((run, findings.answered(answers.take())))
     }
 }
@@ -279,11 +279,7 @@ impl Job {
             let task = self.tasks.get(index as u32);
             let inference = search::run(engine, &self.patterns, &self.settings, task).await;
             self.progress.step();
-            FinishedTask {
-                task: index,
-                log_likelihood: inference.log_likelihood,
-                tree: inference.tree,
-            }
+            FoundTree { task, log_likelihood: inference.log_likelihood, tree: inference.tree }
         };
         farm::work(&mut engine, &self.world, perform).await;
         engine.process().finish(EVALUATE);

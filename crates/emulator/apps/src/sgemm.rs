@@ -21,8 +21,7 @@ use crate::application::Fingerprint;
 use crate::application::{Application, Division, Ran};
 use crate::layout::InMemory as _;
 use crate::phylogeny::simulate::Stream;
-use crate::run::Run;
-use crate::run::require;
+use crate::run::{Run, alone, require};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -138,12 +137,11 @@ impl Application for Sgemm {
         memory.write(at, Operands { a, b, c, blocks }.quadwords(ARGUMENTS_BYTES));
         SgemmProgram::load(on, blocks)?;
         let process = on.process(0, own);
-        blade.sim.spawn("rank 0", async move {
+        alone(blade, async move {
             process.resume().await;
             process.run(Task::new(FUNCTION, mapping.p(), &|_| at)).await;
             process.finish(FUNCTION);
-        });
-        blade.run()?;
+        })?;
         let product = Matrix::read(self.order(), memory, c);
         let fingerprint = Fingerprint::default().counting("checksum of C", product.checksum());
         let run = Run::collect(on, mapping, &FUNCTIONS);

@@ -32,36 +32,37 @@ work! {
     BOOK: 20 integers, 20 loads, 20 stores, 2 floats, 8 branches;
 }
 
-/// What a task came to.
+/// What one task found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FinishedTask {
-    /// The number of the task.
-    pub task: usize,
-    /// ln likelihood of its tree.
+pub struct FoundTree {
+    /// Which task.
+    pub task: Task,
+    /// ln likelihood of its tree, of the columns that the task had.
     pub log_likelihood: f64,
-    /// The best tree that it found.
+    /// The tree of the task.
     pub tree: Tree,
 }
 
-impl FinishedTask {
-    /// The result as a message: number, ln likelihood, root, and three numbers for each branch.
-    fn to_message(&self) -> Data {
+impl FoundTree {
+    /// The result of the task with that number as a message: number, ln likelihood, root, and three numbers for
+    /// each branch.
+    fn to_message(&self, task: i64) -> Data {
         let branch = |node: usize| {
             let parent = self.tree.parent(node).expect("invariant: a branch has an upper end");
             [node as f64, parent as f64, self.tree.branch_length(node)]
         };
         let branches = self.tree.branches().flat_map(branch);
-        let head = [self.task as f64, self.log_likelihood, self.tree.root() as f64];
+        let head = [task as f64, self.log_likelihood, self.tree.root() as f64];
         Data::Doubles(head.into_iter().chain(branches).collect())
     }
 
-    fn from_message(data: &Data, taxa: usize) -> Option<Self> {
+    fn from_message(data: &Data, (tasks, taxa): (Tasks, usize)) -> Option<Self> {
         let Data::Doubles(values) = data else { return None };
         let [task, log_likelihood, root, rest @ ..] = &values[..] else { return None };
         let branch = |three: &[f64]| -> Edge { (three[0] as usize, three[1] as usize, three[2]) };
         let branches: Vec<Edge> = rest.chunks_exact(3).map(branch).collect();
         let tree = Tree::from_branches(taxa, &branches, *root as usize).ok()?;
-        Some(Self { task: *task as usize, log_likelihood: *log_likelihood, tree })
+        Some(Self { task: tasks.get(*task as u32), log_likelihood: *log_likelihood, tree })
     }
 }
 
@@ -70,20 +71,20 @@ impl FinishedTask {
 pub async fn master(
     process: HostProcess,
     world: Communicator,
-    tasks: usize,
+    tasks: Tasks,
     taxa: usize,
-) -> Vec<FinishedTask> {
+) -> Vec<FoundTree> {
     process.resume().await;
     let (mut next, mut at_work) = (0, world.size() - 1);
-    let mut finished = Vec::with_capacity(tasks);
+    let mut finished = Vec::with_capacity(tasks.count() as usize);
     while at_work > 0 {
         let message = world.recv(&process, Pattern::ANY).await;
         process.work(BOOK).await;
         if message.tag == RESULT {
-            let result = FinishedTask::from_message(&message.data, taxa);
+            let result = FoundTree::from_message(&message.data, (tasks, taxa));
             finished.push(result.expect("invariant: a worker sends the tree that it found"));
         }
-        let task = if next < tasks { next as i64 } else { NONE };
+        let task = if next < tasks.count() { i64::from(next) } else { NONE };
         let to = Address { rank: message.source, tag: TASK };
         world.send(&process, to, Data::Integers(vec![task])).await;
         if task == NONE {
@@ -110,7 +111,7 @@ pub trait Hosted: Engine {
 pub async fn work<E: Hosted>(
     engine: &mut E,
     world: &Communicator,
-    perform: impl AsyncFn(&mut E, usize) -> FinishedTask,
+    perform: impl AsyncFn(&mut E, usize) -> FoundTree,
 ) {
     let master = |tag| Address { rank: world.size() - 1, tag };
     let wanted = Pattern { source: Some(world.size() - 1), tag: Some(TASK) };
@@ -123,26 +124,15 @@ pub async fn work<E: Hosted>(
         }
         engine.begin(task[0] as usize);
         let result = perform(engine, task[0] as usize).await;
-        world.send(engine.process(), master(RESULT), result.to_message()).await;
+        world.send(engine.process(), master(RESULT), result.to_message(task[0])).await;
     }
-}
-
-/// What one task found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Which task.
-    pub task: Task,
-    /// ln likelihood of its tree, of the columns that the task had.
-    pub log_likelihood: f64,
-    /// The tree of the task.
-    pub tree: Tree,
 }
 
 /// The likeliest tree of the alignment as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
     /// The inference that found it.
-    pub found: Found,
+    pub found: FoundTree,
     /// The share in \[0, 1\], for each of its nodes, of the bootstraps' trees that have the branch
     /// above it; none at the root and at tips, and none at all without bootstraps.
     pub supports: Vec<Option<f64>>,
@@ -152,7 +142,7 @@ pub struct Best {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
     /// Inferences before bootstraps.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundTree>,
     /// The best of the inferences, if there was one: the likelihood of a bootstrap is that of other
     /// columns, and says nothing of the alignment.
     pub best: Option<Best>,
@@ -161,13 +151,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    pub(super) fn new(finished: Vec<FinishedTask>, tasks: Tasks) -> Self {
-        let found = |FinishedTask { task, log_likelihood, tree }| Found {
-            task: tasks.get(task as u32),
-            log_likelihood,
-            tree,
-        };
-        let found = finished.into_iter().map(found).collect();
+    pub(super) fn new(found: Vec<FoundTree>) -> Self {
         let mut findings = Self { found, best: None, answers: Arc::default() };
         findings.best = findings
             .likeliest()
@@ -181,7 +165,7 @@ impl Findings {
     }
 
     /// The inference of the highest ln likelihood, the first of equal ones.
-    fn likeliest(&self) -> Option<&Found> {
+    fn likeliest(&self) -> Option<&FoundTree> {
         let inferences = self.found.iter().filter(|found| matches!(found.task, Task::Inference(_)));
         inferences.reduce(
             |best, next| if next.log_likelihood > best.log_likelihood { next } else { best },
@@ -205,7 +189,7 @@ impl Findings {
     }
 
     /// What the bootstraps found.
-    pub fn bootstraps(&self) -> impl Iterator<Item = &Found> {
+    pub fn bootstraps(&self) -> impl Iterator<Item = &FoundTree> {
         self.found.iter().filter(|found| matches!(found.task, Task::Bootstrap(_)))
     }
 }
@@ -308,14 +292,13 @@ mod tests {
     /// Findings of so many inferences, the rest bootstraps, with the likelihood and the tree of each.
     fn findings(inferences: u32, found: &[(f64, &str)]) -> Findings {
         let names = ["a", "b", "c", "d", "e"].map(String::from);
-        let finished = |(task, &(log_likelihood, tree)): (usize, &(f64, &str))| FinishedTask {
-            task,
+        let tasks = Tasks { inferences, bootstraps: found.len() as u32 - inferences };
+        let finished = |(task, &(log_likelihood, tree)): (u32, &(f64, &str))| FoundTree {
+            task: tasks.get(task),
             log_likelihood,
             tree: newick::read(&Source::new("x.nwk", tree), &names).unwrap(),
         };
-        let bootstraps = found.len() as u32 - inferences;
-        let finished = found.iter().enumerate().map(finished).collect();
-        Findings::new(finished, Tasks { inferences, bootstraps })
+        Findings::new((0..).zip(found).map(finished).collect())
     }
 
     #[test]

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use super::cells::{Array, Cells, Reflections};
 use super::{Account, Findings, Sweep3d, cells};
 use crate::layout::InMemory as _;
-use crate::run::Run;
+use crate::run::{Run, alone};
 use lines::{Calls, Diagonal, ELEMENT, Faces, LineOfPair, PlacedLine, diagonals};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -84,13 +84,8 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
         calls,
         progress: blade.progress.clone(),
     };
-    let account = Rc::new(RefCell::new(Account::default()));
-    let kept = Rc::clone(&account);
-    let life = async move { *kept.borrow_mut() = host.solve().await };
-    blade.sim.spawn("rank 0", life);
-    blade.run()?;
+    let account = alone(blade, host.solve())?;
     let run = Run::collect(on, mapping, &FUNCTIONS);
-    let account = account.take();
     let mut flux = vec![[0.0; 4]; part.volume()];
     cells::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
     let account = Account { in_kernels: *program.in_kernels.borrow(), ..account };
