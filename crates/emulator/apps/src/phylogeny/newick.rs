@@ -208,8 +208,8 @@ fn error(
 /// What ends a name or a number that is not quoted, beside blanks.
 pub(super) const ENDS_NAME: &str = "()[],:;";
 
-/// A node of the text.
-#[derive(Debug)]
+/// A node of the text, of which nothing has been read at first.
+#[derive(Debug, Default)]
 pub(super) struct Node {
     /// The name or label, without quotes; may be empty.
     pub name: String,
@@ -253,13 +253,7 @@ impl Parsed {
             if let Some(&parent) = open.last() {
                 nodes[parent].children.push(index);
             }
-            nodes.push(Node {
-                name: String::new(),
-                length: None,
-                children: Vec::new(),
-                offset: start,
-                end: start,
-            });
+            nodes.push(Node { offset: start, end: start, ..Node::default() });
             if parser.take('(') {
                 open.push(index);
                 continue;
@@ -393,7 +387,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn unexpected(&self, expected: &str) -> mmgp_base::error::Error {
+    fn unexpected(&self, expected: &str) -> Error {
         let found = match self.peek() {
             Some(character) => format!("{character:?}"),
             None => "the end of the text".into(),
