@@ -12,12 +12,11 @@ use crate::apps::pbpi::{Inference, Pbpi, Sample, SampleSink, Samples, Tally, Tra
 use crate::apps::phylogeny::splits::{Branch, Consensus, Split};
 use crate::apps::phylogeny::{Tree, newick};
 use crate::apps::raxml::search::{Effort, Rates, Task};
-use crate::apps::raxml::{Best, Findings, Found, Raxml};
+use crate::apps::raxml::{Best, Findings, FoundTree, Raxml};
 use crate::apps::{Application, Port, Ran};
 use crate::cli::choice::name_of;
 use crate::cli::input::PORTS;
-use crate::cli::input::programs::phylogeny::SamplingArguments;
-use crate::cli::input::programs::phylogeny::{EFFORTS, RATES, RaxmlArguments};
+use crate::cli::input::programs::phylogeny::{EFFORTS, RATES, RaxmlArguments, SamplingArguments};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::table::StreamedFile;
@@ -53,7 +52,7 @@ struct TaskReport {
 }
 
 impl TaskReport {
-    fn new(found: &Found, names: &[String]) -> Self {
+    fn new(found: &FoundTree, names: &[String]) -> Self {
         let (kind, number) = match found.task {
             Task::Inference(number) => ("inference", number),
             Task::Bootstrap(number) => ("bootstrap", number),

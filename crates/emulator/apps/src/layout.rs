@@ -1,8 +1,9 @@
 //! How data lie in memory: the arguments of off-loads in main memory, declared as structs and packed
-//! word by word, and what a program keeps in local store, part behind part.
+//! word by word, what a program keeps in local store, part behind part, and how the host adds up what
+//! SPEs leave.
 
 use mmgp_base::units::Bytes;
-use mmgp_cell::EffectiveAddress;
+use mmgp_cell::{EffectiveAddress, HostProcess};
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// What of local store has not been given out yet.
@@ -186,3 +187,19 @@ macro_rules! arguments {
         }
     };
 }
+
+work! {
+    /// Calling a function: its arguments, the addresses of its vectors, saving registers.
+    pub(crate) CALL: 16 integers, 20 loads, 20 stores, 8 branches;
+    /// Adding what one SPE found.
+    ADD_RESULT: 1 integers, 1 loads, 1 floats, 1 branches;
+}
+
+/// Adds what so many SPEs have each put into a quadword of main memory.
+pub(crate) async fn add_results(process: &HostProcess, results: u32) {
+    process.load_put_lines(u64::from(results).div_ceil(RESULTS_IN_LINE)).await;
+    process.work(ADD_RESULT * u64::from(results)).await;
+}
+
+/// Quadwords in a line.
+const RESULTS_IN_LINE: u64 = 8;

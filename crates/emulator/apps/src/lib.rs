@@ -4,17 +4,16 @@
 //! Read on at [`Application`], which says what a program is to a machine; each program is a module.
 
 #[macro_use]
-mod layout;
+extern crate mmgp_cell;
+
 #[macro_use]
-mod work;
+mod layout;
 
 pub mod application;
-pub mod fingerprint;
 mod likelihood;
 pub mod list_ranking;
 pub mod pbpi;
 pub mod phylogeny;
-mod port;
 pub mod raxml;
 pub mod run;
 pub mod sgemm;
@@ -22,6 +21,5 @@ mod streaming;
 pub mod sweep3d;
 pub mod synthetic;
 
-pub use application::{Application, Division, Once, Ran};
-pub use fingerprint::Fingerprint;
-pub use port::Port;
+pub use application::{Application, Division, Fingerprint, Once, Ran};
+pub use streaming::Port;

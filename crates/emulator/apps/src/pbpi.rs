@@ -18,7 +18,6 @@ mod chain;
 mod coupling;
 mod grid;
 mod host;
-mod memory;
 mod proposal;
 mod rank;
 mod spe_program;
@@ -28,8 +27,8 @@ mod trace;
 
 pub use chain::Acceptance;
 pub use coupling::Coupling;
-pub(super) use memory::block;
 pub use proposal::Kind;
+pub(super) use rank::block;
 pub use spe_program::FUNCTIONS;
 pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};
 
@@ -39,12 +38,11 @@ use crate::Port;
 use crate::application::{Application, Description, Division, Ran, Traffic};
 use crate::phylogeny::alignment::Patterns;
 use crate::phylogeny::simulate;
-use crate::phylogeny::stream::Stream;
+use crate::phylogeny::simulate::Stream;
 use crate::phylogeny::tree::Tree;
-use crate::port::transfers;
 use crate::run::require;
 use crate::streaming::Transfers;
-use memory::{CODES_BYTES, COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
+use crate::streaming::transfers;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::Placement;
@@ -53,6 +51,7 @@ use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
 use mmgp_runtime::Runtime;
 use proposal::raise_to_floor;
 use rank::KnownLikelihoods;
+use rank::{CODES_BYTES, COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
 use spe_program::BLOCK_GROUPS;
 
 /// The name of the program.

@@ -9,12 +9,11 @@ pub(crate) mod jukes_cantor;
 pub mod newick;
 pub mod simulate;
 pub mod splits;
-pub(crate) mod stream;
 pub mod substitution;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod tree;
 
 pub use alignment::{Alignment, Patterns};
-pub(crate) use stream::Stream;
+pub(crate) use simulate::Stream;
 pub use tree::Tree;

@@ -8,7 +8,6 @@
 
 pub mod engine;
 mod farm;
-mod findings;
 mod host;
 mod memory;
 mod offloaded;
@@ -19,7 +18,7 @@ mod spe_program;
 mod tests;
 
 pub use engine::Columns;
-pub use findings::{Best, Findings, Found};
+pub use farm::{Best, Findings, FoundTree};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
@@ -32,8 +31,8 @@ use crate::application::{Application, Description, Division, Ran};
 use crate::phylogeny::Patterns;
 use crate::run::require;
 use crate::run::{HostTotals, Run};
-use farm::{FinishedTask, Hosted};
-use findings::{Answers, Book};
+use farm::Hosted;
+use farm::{Answers, Book};
 use host::{HostEngine, HostFunctions};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -207,7 +206,7 @@ impl Raxml {
         let outcome = Rc::new(RefCell::new(Vec::new()));
         let found = Rc::clone(&outcome);
         let (master, world) = (blade.host_process(m), job.world.clone());
-        let (tasks, taxa) = (self.tasks.count() as usize, self.patterns.tips.len());
+        let (tasks, taxa) = (self.tasks, self.patterns.tips.len());
         blade.sim.spawn(format!("rank {m}"), async move {
             *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
         });
@@ -217,7 +216,7 @@ impl Raxml {
             run.functions.clear();
             run.host_functions = host.borrow().functions(&FUNCTIONS);
         }
-        let findings = Findings::new(outcome.take(), self.tasks);
+        let findings = Findings::new(outcome.take());
         Ok((run, findings.answered(answers.take())))
     }
 }
@@ -280,11 +279,7 @@ impl Job {
             let task = self.tasks.get(index as u32);
             let inference = search::run(engine, &self.patterns, &self.settings, task).await;
             self.progress.step();
-            FinishedTask {
-                task: index,
-                log_likelihood: inference.log_likelihood,
-                tree: inference.tree,
-            }
+            FoundTree { task, log_likelihood: inference.log_likelihood, tree: inference.tree }
         };
         farm::work(&mut engine, &self.world, perform).await;
         engine.process().finish(EVALUATE);

@@ -1,9 +1,13 @@
 //! What one run of a program on the emulated machine took, and where the time went.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::Split;
 use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_cell::Blade;
 use mmgp_cell::counts::Counts;
 use mmgp_cell::record::{FunctionTotals, Readings};
 use mmgp_runtime::Runtime;
@@ -22,6 +26,21 @@ pub(crate) fn require(
         return Ok(());
     }
     Err(Error::out_of_range(name, found.to_string(), expected))
+}
+
+/// What the life of a process comes to that is alone on a machine: all goes on until it has ended.
+///
+/// # Errors
+/// What an SPE's program runs into.
+pub(crate) fn alone<T: 'static>(
+    blade: &Blade,
+    life: impl Future<Output = T> + 'static,
+) -> Result<T> {
+    let outcome = Rc::new(RefCell::new(None));
+    let found = Rc::clone(&outcome);
+    blade.sim.spawn("rank 0", async move { *found.borrow_mut() = Some(life.await) });
+    blade.run()?;
+    Ok(outcome.take().expect("invariant: the process has come to its end"))
 }
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.

@@ -60,6 +60,10 @@ pub struct Work {
 }
 
 impl Work {
+    /// No operation.
+    pub const NONE: Self =
+        Self { integers: 0, loads: 0, stores: 0, floats: 0, divides: 0, branches: 0, code: 0 };
+
     /// The exponential or the logarithm of a double by the usual library: range reduction and a
     /// polynomial of degree 13 or so, evaluated in one chain.
     pub const TRANSCENDENTAL: Self =
@@ -96,6 +100,20 @@ impl Work {
             code: Bytes(self.code.min(ppe.l1_instruction.0)),
         }
     }
+}
+
+/// Declares what bursts of host code execute, an operation in line after the other:
+/// `CALL: 16 integers, 20 loads;`.
+#[macro_export]
+macro_rules! work {
+    ($($(#[$doc:meta])* $visibility:vis $name:ident: $($count:literal $operations:ident),+;)+) => {$(
+        $(#[$doc])*
+        $visibility const $name: $crate::ppe::Work = {
+            let mut work = $crate::ppe::Work::NONE;
+            $(work.$operations = $count;)+
+            work.in_line()
+        };
+    )+};
 }
 
 /// What a burst touches.

@@ -1,6 +1,6 @@
-//! How kernels are declared.
+//! How kernels are declared, and the [versions](Version) in which they are written.
 
-use mmgp_spu::Spu;
+use mmgp_spu::{Branches, Compiler, Shape, Spu};
 
 /// Declares a kernel: its [`Kernel`](mmgp_spu::Kernel) is its shape, its blocks and the code of its
 /// versions, and nothing else.
@@ -79,7 +79,7 @@ macro_rules! kernel {
     };
     (@run $kernel:ident $spu:ident versions: $naive:path, unfused and $tuned:path;) => {
         match $kernel.version {
-            $crate::version::Version::Naive => $naive($spu, $kernel),
+            $crate::Version::Naive => $naive($spu, $kernel),
             _ => $tuned($spu, $kernel),
         }
     };
@@ -88,11 +88,26 @@ macro_rules! kernel {
     };
     (@run $kernel:ident $spu:ident versions: $naive:path, $tuned:path, of $argument:expr;) => {
         match $kernel.version {
-            $crate::version::Version::Naive => $naive($spu, $argument),
-            $crate::version::Version::Unfused => {
+            $crate::Version::Naive => $naive($spu, $argument),
+            $crate::Version::Unfused => {
                 $tuned(&mut mmgp_spu::Unfused::new($spu), $argument)
             }
-            $crate::version::Version::Tuned => $tuned($spu, $argument),
+            $crate::Version::Tuned => $tuned($spu, $argument),
+        }
+    };
+}
+
+/// The name of a kernel of its version: that of its function, and the version; the tuned one has none
+/// unless it is given.
+macro_rules! named {
+    ($kernel:expr, $($function:literal)+) => {
+        named!($kernel, $($function)+, "")
+    };
+    ($kernel:expr, $($function:literal)+, $tuned:literal) => {
+        match $kernel.version {
+            $crate::Version::Naive => concat!($($function,)+ ", naive"),
+            $crate::Version::Unfused => concat!($($function,)+ ", 2006"),
+            $crate::Version::Tuned => concat!($($function,)+ $tuned),
         }
     };
 }
@@ -116,6 +131,43 @@ pub fn store_turns<S: Spu, const STORES: u32>(
         left = spu.ai(left, -1);
         if !spu.brnz(left) {
             break;
+        }
+    }
+}
+
+/// How a kernel is written. All versions compute the same function from the same layout of data;
+/// their results differ by rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// The first port: scalar, with branches, [`Compiler::NAIVE`].
+    Naive,
+    /// The code vectorised by hand with the intrinsics of 2006: the tuned kernels, whose sources multiply
+    /// and add apart, and whose compiler fuses nothing. What they call of the library (logarithm,
+    /// exponential, reciprocal) is written with fused instructions, as the SDK's was.
+    Unfused,
+    /// The code for the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
+    Tuned,
+}
+
+impl Version {
+    /// Which compiler orders the kernels of that version.
+    pub(crate) const fn compiler(self) -> Compiler {
+        match self {
+            Self::Naive => Compiler::NAIVE,
+            Self::Unfused | Self::Tuned => Compiler::LIST_SCHEDULING,
+        }
+    }
+
+    /// The shape of a kernel of that version.
+    pub(crate) const fn shape(self, name: &'static str, turns: u32) -> Shape {
+        Shape { name, turns, compiler: self.compiler(), branches: self.branches() }
+    }
+
+    /// What the branches of the kernels of that version depend on, unless they know better.
+    pub(crate) const fn branches(self) -> Branches {
+        match self {
+            Self::Naive => Branches::OnData,
+            Self::Unfused | Self::Tuned => Branches::OnShape,
         }
     }
 }

@@ -13,8 +13,8 @@ pub mod list_ranking;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;
-mod reciprocal;
 mod scalar;
 pub mod sgemm;
 pub mod sweep3d;
-pub mod version;
+
+pub use kernel::Version;

@@ -82,7 +82,7 @@ fn combine<S: Spu>(
 }
 
 /// The name of a kernel for an operation: kernels with different code have different names.
-macro_rules! named {
+macro_rules! named_by_operation {
     ($kernel:literal, $operation:expr) => {
         match $operation {
             mmgp_lists::Operation::Sum => concat!($kernel, ", sum"),
@@ -94,7 +94,7 @@ macro_rules! named {
     };
 }
 
-use named;
+use named_by_operation;
 
 /// Whether a thread goes on with the node that was fetched for it: all bits of all words, or none. It
 /// does not where another sublist begins there.
@@ -238,7 +238,7 @@ pub struct Add {
 
 kernel! {
     Add -> (), |kernel, spu|
-    shape: Shape::new(named!("add prefixes", kernel.operation), kernel.groups);
+    shape: Shape::new(named_by_operation!("add prefixes", kernel.operation), kernel.groups);
     blocks: {
         input records[GROUP_BYTES; kernel.groups];
         output ranked[GROUP_BYTES; kernel.groups];

@@ -99,14 +99,13 @@ mod naive;
 mod new_view;
 mod tuned;
 
-pub use crate::version::Version;
+pub use crate::Version;
 pub use branch::{
     Derivatives, Diagonal, Evaluate, NewtonFactors, NewtonStep, Progress, SumTable, TipProducts,
     Transition,
 };
 pub use new_view::{Child, NewView};
 
-use crate::version::named;
 use crate::{exponential, logarithm};
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::Block;

@@ -44,9 +44,9 @@ pub const fn pairs(angles: u32) -> u32 {
 }
 
 /// The name of a kernel by its number of angles: kernels with different code have different names.
-macro_rules! named {
+macro_rules! named_by_angles {
     ($angles:expr, $kernel:literal) => {
-        named!($angles, $kernel, "")
+        named_by_angles!($angles, $kernel, "")
     };
     ($angles:expr, $kernel:literal, $more:literal) => {
         match $crate::sweep3d::pairs($angles) {
@@ -57,7 +57,7 @@ macro_rules! named {
     };
 }
 
-use named;
+use named_by_angles;
 
 /// One element of a face: what flows between two cells along all angles of a block.
 pub const fn face_bytes(angles: u32) -> Bytes {

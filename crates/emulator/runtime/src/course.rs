@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::call::{Call, SpeProgram};
+use crate::offload::{Call, SpeProgram};
 use crate::policy::Steps;
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};

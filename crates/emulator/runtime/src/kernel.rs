@@ -4,7 +4,6 @@ use crate::policy::{Completion, Moves, Pending, Policy, Steps};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;
-use mmgp_cell::ppe::Work;
 use mmgp_cell::{HostProcess, Spe};
 use mmgp_machine::Machine;
 
@@ -76,10 +75,10 @@ under_the_kernel! {
     sleep_until_interrupts
 }
 
-/// The handler: found by the number that the SPE stopped with, called; it notes that the task is done.
-const HANDLER: Work =
-    Work { integers: 20, loads: 16, stores: 10, floats: 0, divides: 0, branches: 8, code: 0 }
-        .in_line();
+work! {
+    /// The handler: found by the number that the SPE stopped with, called; it notes that the task is done.
+    HANDLER: 20 integers, 16 loads, 10 stores, 8 branches;
+}
 
 /// An SPE that has done its share stops with a signal, which interrupts the host, and stays blocked
 /// until the handler of its process has returned.

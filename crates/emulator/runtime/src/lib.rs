@@ -27,20 +27,19 @@
 //! one, which leases whatever is idle and yields until its task is done. [`policies`] lists all that there are,
 //! and [`policy_named`] finds one.
 
-mod call;
+#[macro_use]
+extern crate mmgp_cell;
+
 mod course;
 mod edtlp;
-mod fifo;
 mod kernel;
 mod leases;
 mod leasing;
 mod offload;
-mod policies;
 mod policy;
 mod process;
 mod ready;
 mod sled;
-mod stealing;
 mod unbalancing;
 
 /// The toy of CONTRIBUTING.md, compiled and tested with the tests.
@@ -54,18 +53,17 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::Blade;
 
-pub use call::{Call, Signalling, SpeProgram, Teams, Writing};
 pub use edtlp::{Dispatch, Edtlp};
 pub use kernel::{Callback, Linux, Mbox, Ynr};
 pub use leases::{BusyMap, Lease};
 pub use mmgp_cell::record::Loop;
-pub use policies::{policy_among, policy_named};
+pub use offload::{Call, Signalling, SpeProgram, Teams, Writing};
 pub use policy::{
     Completion, Continuation, Decision, Departure, Images, Moves, Pending, Policy, Request, Steps,
+    policy_among, policy_named,
 };
 pub use process::{Process, Task};
-pub use sled::Sled;
-pub use stealing::WorkStealing;
+pub use sled::{Sled, WorkStealing};
 
 use course::Courses;
 use leasing::{AllSpes, Leasing, Mgps, Oracle, Static};

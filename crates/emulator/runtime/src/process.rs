@@ -4,28 +4,25 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::call::{Call, Signalling, Teams};
 use crate::course::{Course, Courses};
 use crate::leases::{BusyMap, Lease};
+use crate::offload::{Call, Signalling, Teams};
 use crate::policy::{Continuation, Decision, Departure, Pending, Policy, Request, Steps};
 use crate::unbalancing::Unbalancing;
-use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
 use mmgp_cell::{Blade, EffectiveAddress, Fault, HostProcess, Spe};
 use mmgp_sim::{Sim, Watch};
 
-/// What the run-time system does when a task arrives: a call of it, the test whether the task is
-/// large enough, the lock of the arena that all processes share, a look at the state of each of a
-/// Cell's or a blade's SPEs, and the task's entry there.
-const ARRIVAL: Work =
-    Work { integers: 24, loads: 32, stores: 16, floats: 2, divides: 0, branches: 20, code: 0 }
-        .in_line();
-/// What it does when a task is done: a call, the lock, the SPEs marked as idle, and how long the task
-/// took.
-const DEPARTURE: Work =
-    Work { integers: 16, loads: 16, stores: 12, floats: 2, divides: 0, branches: 8, code: 0 }
-        .in_line();
+work! {
+    /// What the run-time system does when a task arrives: a call of it, the test whether the task is
+    /// large enough, the lock of the arena that all processes share, a look at the state of each of a
+    /// Cell's or a blade's SPEs, and the task's entry there.
+    ARRIVAL: 24 integers, 32 loads, 16 stores, 2 floats, 20 branches;
+    /// What it does when a task is done: a call, the lock, the SPEs marked as idle, and how long the task
+    /// took.
+    DEPARTURE: 16 integers, 16 loads, 12 stores, 2 floats, 8 branches;
+}
 
 /// What a program asks for.
 pub struct Task<'a> {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::call::Call;
+use crate::offload::Call;
 use mmgp_base::units::SimSpan;
 use mmgp_cell::record::Loop;
 

@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use super::places::{ARGUMENTS_BYTES, REPORT_BYTES, RankingArguments, ThreadMap};
 use super::spe_program::{ADD, RANK, SUM};
+use super::{ARGUMENTS_BYTES, REPORT_BYTES, RankingArguments, ThreadMap};
 use super::{Findings, Heads, ListRanking, NODES_PER_STEP};
 use crate::layout::InMemory as _;
 use mmgp_base::units::{Bytes, Seconds, SimTime};

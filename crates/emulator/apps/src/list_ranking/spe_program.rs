@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::NODES_PER_STEP;
-use super::places::{
+use super::{
     ARGUMENTS, ARGUMENTS_BYTES, Group, REPORT, REPORT_BYTES, REPORTS, RankingArguments, ThreadMap,
 };
 use crate::layout::InMemory as _;

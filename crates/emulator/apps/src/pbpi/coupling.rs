@@ -9,7 +9,7 @@
 //! The processes form a grid (Feng, Buell, Rose and Waddell 2003): a row computes some of the
 //! chains, a column a segment of the patterns.
 
-use super::memory::block;
+use super::rank::block;
 use crate::phylogeny::Stream;
 use crate::run::require;
 use mmgp_base::error::Result;

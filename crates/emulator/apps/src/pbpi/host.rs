@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
+use crate::layout::CALL;
 use crate::likelihood::{Checks, Costs, SCALING_LOG, scale_and_count};
 use crate::phylogeny::{Patterns, Tree, jukes_cantor};
-use crate::work::CALL;
 use mmgp_base::units::{Bytes, Cycles, SimSpan};
 use mmgp_cell::HostProcess;
 use mmgp_cell::ppe::{AccessKind, Arithmetic, Order, Plain, Stretch, Timed, Work, logarithm};

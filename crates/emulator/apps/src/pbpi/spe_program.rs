@@ -4,14 +4,14 @@
 //! kernel makes the vectors of a block in local store, in front of the kernel that combines the
 //! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
-use super::memory::{
+use super::rank::{
     ARGUMENTS_BYTES, CHILD_BYTES, COUNTS_BYTES, MATRIX_BYTES, PbpiArguments, VECTOR_BYTES,
     WEIGHTS_BYTES, block,
 };
 use crate::layout::{InMemory as _, Room};
 use crate::likelihood::{End, GroupArray};
-use crate::port::{signalling, transfers};
 use crate::streaming::{Buffers, Streams};
+use crate::streaming::{signalling, transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
@@ -19,14 +19,14 @@ use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::element::{Fingerprint, Writer};
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::{EffectiveAddress, Spe};
+use mmgp_kernels::Version;
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{
     LikelihoodSum, NodeUpdate, RootProduct, TIP_TABLE_BYTES, TipVectors, tip_table,
 };
-use mmgp_kernels::version::Version;
 use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
 use mmgp_spu::local_store::LocalStore;
-use mmgp_spu::{LocalAddress, Quadword};
+use mmgp_spu::{Kernel, LocalAddress, Quadword};
 
 /// The functions, in the order of their numbers.
 pub const FUNCTIONS: [&str; 3] = ["node", "root", "likelihood"];
@@ -187,75 +187,25 @@ impl PbpiProgram {
         vectors
     }
 
-    async fn node(
+    /// The vectors of a node from those of its children: fetches a matrix for each of them, and runs, on every
+    /// block, the kernel of so many groups, the children's vectors, and where entries and counts go.
+    async fn node<K: Kernel<Output: Default>>(
         &self,
         spe: &impl Element,
-        arguments: &PbpiArguments,
+        (arguments, children): (&PbpiArguments, &[End]),
         share: Share,
+        kernel: impl Fn(u32, &[LocalVector], [LocalAddress; 2]) -> K,
     ) -> Result<()> {
-        self.transfer(
-            spe,
-            Direction::Get,
-            self.map.matrices,
-            arguments.matrices,
-            Bytes(2 * MATRIX_BYTES),
-        )
-        .await?;
-        let children = &arguments.children[..2];
+        let (matrices, bytes) = (self.map.matrices, Bytes(children.len() as u64 * MATRIX_BYTES));
+        self.transfer(spe, Direction::Get, matrices, arguments.matrices, bytes).await?;
         let inputs = lanes_of(children);
         let streams =
             Streams::new(self.buffers(), &share, &inputs, &CHILD_BYTES.lanes_of(arguments.out));
         let compute = async |set: u32, groups: u32| {
             let at = |lane| streams.at(set, lane);
             let vectors = self.vectors(spe, children, groups, at).await;
-            let kernel = NodeUpdate {
-                version: self.version,
-                groups,
-                left_matrix: self.matrix(0),
-                right_matrix: self.matrix(1),
-                left: vectors[0].entries,
-                left_counts: vectors[0].counts,
-                right: vectors[1].entries,
-                right_counts: vectors[1].counts,
-                out: at(inputs.len()),
-                out_counts: at(inputs.len() + 1),
-            };
-            spe.compute(&kernel).await;
-        };
-        streams.prefetch(spe).await?;
-        streams.run(spe, compute).await
-    }
-
-    async fn root(
-        &self,
-        spe: &impl Element,
-        arguments: &PbpiArguments,
-        share: Share,
-    ) -> Result<()> {
-        self.transfer(
-            spe,
-            Direction::Get,
-            self.map.matrices,
-            arguments.matrices,
-            Bytes(3 * MATRIX_BYTES),
-        )
-        .await?;
-        let inputs = lanes_of(&arguments.children);
-        let streams =
-            Streams::new(self.buffers(), &share, &inputs, &CHILD_BYTES.lanes_of(arguments.out));
-        let compute = async |set: u32, groups: u32| {
-            let at = |lane| streams.at(set, lane);
-            let vectors = self.vectors(spe, &arguments.children, groups, at).await;
-            let kernel = RootProduct {
-                version: self.version,
-                groups,
-                matrices: [0, 1, 2].map(|child| self.matrix(child)),
-                vectors: [0, 1, 2].map(|child| vectors[child].entries),
-                counts: [0, 1, 2].map(|child| vectors[child].counts),
-                out: at(inputs.len()),
-                out_counts: at(inputs.len() + 1),
-            };
-            spe.compute(&kernel).await;
+            let out = [0, 1].map(|lane| at(inputs.len() + lane));
+            spe.compute(&kernel(groups, &vectors, out)).await;
         };
         streams.prefetch(spe).await?;
         streams.run(spe, compute).await
@@ -332,8 +282,35 @@ impl PbpiProgram {
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
         match call.function {
-            NODE => self.node(spe, &arguments, share).await,
-            ROOT => self.root(spe, &arguments, share).await,
+            NODE => {
+                let kernel =
+                    |groups, children: &[LocalVector], [out, out_counts]: [_; 2]| NodeUpdate {
+                        version: self.version,
+                        groups,
+                        left_matrix: self.matrix(0),
+                        right_matrix: self.matrix(1),
+                        left: children[0].entries,
+                        left_counts: children[0].counts,
+                        right: children[1].entries,
+                        right_counts: children[1].counts,
+                        out,
+                        out_counts,
+                    };
+                self.node(spe, (&arguments, &arguments.children[..2]), share, kernel).await
+            }
+            ROOT => {
+                let kernel =
+                    |groups, children: &[LocalVector], [out, out_counts]: [_; 2]| RootProduct {
+                        version: self.version,
+                        groups,
+                        matrices: [0, 1, 2].map(|child| self.matrix(child)),
+                        vectors: [0, 1, 2].map(|child| children[child].entries),
+                        counts: [0, 1, 2].map(|child| children[child].counts),
+                        out,
+                        out_counts,
+                    };
+                self.node(spe, (&arguments, &arguments.children), share, kernel).await
+            }
             _ => self.likelihood(spe, &arguments, call, share).await,
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::proposal::Kind;
-use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
+use crate::application::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
 use crate::phylogeny::splits::{Consensus, SplitCounts};
 use crate::run::require;

@@ -1,6 +1,6 @@
 //! Unrooted binary trees, held as arrays and hanging from one of their inner nodes.
 
-use super::stream::Stream;
+use super::simulate::Stream;
 use mmgp_base::error::{Error, Result};
 
 /// Stands for a parent or a child that a node does not have.

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::engine::Columns;
-use super::findings::Answer;
+use super::farm::Answer;
 use super::plain::Vectors;
 use crate::layout::{InMemory, Words};
 use crate::likelihood::{End, EndBytes, Vector, pairs};

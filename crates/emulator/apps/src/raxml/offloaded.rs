@@ -4,13 +4,12 @@
 //! the SPEs have left in main memory, where vectors lie alike, and leave there what SPEs would: but for rounding, as their sums run in another
 //! order and their exponentials are others.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
-use super::findings::{Answer, Answers, Book};
+use super::farm::{Answer, Answers, Book};
 use super::host::HostFunctions;
 use super::memory::{
     ARGUMENTS_BYTES, MOST_SHARES, ProcessMemory, RaxmlArguments, Terms, category_rates, rates_of,
@@ -18,10 +17,11 @@ use super::memory::{
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::layout::InMemory as _;
+use crate::layout::add_results;
 use crate::likelihood::{End, Vector};
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
-use crate::work::add_results;
+use crate::run::alone;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -208,17 +208,12 @@ pub fn run_alone<T: 'static>(
     let homes = blade.homes(Placement::default(), 0, &spes);
     let process = on.process(0, spes);
     let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns, None);
-    let outcome = Rc::new(RefCell::new(None));
-    let found = Rc::clone(&outcome);
-    blade.sim.spawn("rank 0", async move {
+    alone(blade, async move {
         engine.process.resume().await;
         let result = life(&mut engine).await;
         engine.process.finish(EVALUATE);
-        *found.borrow_mut() = Some(result);
-    });
-    blade.run()?;
-    let result = outcome.borrow_mut().take();
-    Ok(result.expect("invariant: the process has ended"))
+        result
+    })
 }
 
 impl Hosted for OffloadedEngine {

@@ -18,7 +18,6 @@
 //! exceeds it by 1e-6; of equal ones the first counts.
 
 mod climber;
-mod host;
 mod model;
 mod parsimony;
 mod rearrangement;
@@ -33,7 +32,7 @@ use super::engine::{Columns, Engine};
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::{Patterns, Stream, Tree};
 use climber::{Climber, PASSES};
-use host::{HostTally, Step};
+use climber::{HostTally, Step};
 use parsimony::Parsimony;
 use rearrangement::{Bounds, Care, CutOff};
 use tree::{SearchTree, Z_START};

@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use super::memory::{ARGUMENTS_BYTES, MOST_SHARES, RaxmlArguments, WORDS_BYTES, vector_bytes};
 use crate::layout::{InMemory as _, Room};
-use crate::port::{Port, signalling, transfers};
 use crate::streaming::Buffers;
+use crate::streaming::{Port, signalling, transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;

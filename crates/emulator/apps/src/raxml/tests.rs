@@ -266,7 +266,7 @@ fn the_findings_are_those_of_the_host() {
     let (_, found) = search(&patterns, (2, 2), Port::Tuned);
     let effort = Effort { prunings: 3, ..Effort::SHORT };
     let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
-    for Found { task, log_likelihood, tree } in found.found {
+    for FoundTree { task, log_likelihood, tree } in found.found {
         let mut engine = PlainEngine::new(&patterns, &gamma());
         let plain = immediately(search::run(&mut engine, &patterns, &settings, task));
         assert_relative_eq!(log_likelihood, plain.log_likelihood, max_relative = 1e-9);

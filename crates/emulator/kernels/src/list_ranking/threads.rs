@@ -1,7 +1,9 @@
 //! The software-managed threads of a DMA list: their first list, their turns, their ends, and the
 //! change of buffers.
 
-use super::{Elements, NODE_BYTES, PAIR_BYTES, STEP, combine, goes_on, named, words, write_list};
+use super::{
+    Elements, NODE_BYTES, PAIR_BYTES, STEP, combine, goes_on, named_by_operation, words, write_list,
+};
 use mmgp_base::units::Bytes;
 use mmgp_lists::Operation;
 use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};
@@ -89,7 +91,7 @@ kernel! {
     Advance -> Turn, |kernel, spu|
     shape: Shape {
         branches: Branches::OnData,
-        ..Shape::new(named!("advance threads", kernel.operation), kernel.threads)
+        ..Shape::new(named_by_operation!("advance threads", kernel.operation), kernel.threads)
     };
     blocks: {
         output states[NODE_BYTES; kernel.threads];

@@ -1,6 +1,6 @@
 //! The vectors of a tip from the codes of its residues.
 
-use super::{CODE_BYTES_PER_GROUP, TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive, named};
+use super::{CODE_BYTES_PER_GROUP, TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::Block;
 use mmgp_spu::{Branches, LocalAddress, Quadword, Shape, Spu};

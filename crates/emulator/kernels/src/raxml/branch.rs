@@ -5,7 +5,7 @@
 use super::{
     DIAGONAL_BYTES, End, Ends, FACTOR_BYTES, GAMMA_CATEGORIES, MATRIX_BYTES, MODEL_BYTES, Rates,
     TABLES_BYTES, TERM_BYTES_PER_GROUP, TIP_PRODUCT_BYTES, Version, WEIGHT_BYTES_PER_GROUP,
-    blocks_of_ends, naive, named, named_by_ends, tuned,
+    blocks_of_ends, naive, named_by_ends, tuned,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::{Branches, LocalAddress, Shape};

@@ -8,7 +8,7 @@
 use super::{
     CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, End, Ends, MATRIX_BYTES, MODEL_BYTES,
     PATTERNS_PER_GROUP, Rates, SCALING_EXPONENT, TIP_PRODUCT_BYTES, TIP_VECTORS_OFFSET, V_OFFSET,
-    Version, naive, named, named_by_ends, tuned,
+    Version, naive, named_by_ends, tuned,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::Block;

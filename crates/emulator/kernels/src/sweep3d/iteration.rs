@@ -3,10 +3,10 @@
 
 use super::{
     EXTERNAL_BYTES, FIRST_ALONE, FIRSTS, MOMENTS_BYTES, SECONDS, SIGNS, face_bytes, has_sign,
-    is_zero, named, pairs,
+    is_zero, named_by_angles, pairs,
 };
+use crate::exponential::Reciprocal;
 use crate::kernel::store_turns;
-use crate::reciprocal::Reciprocal;
 use mmgp_base::units::Bytes;
 use mmgp_spu::{LocalAddress, Quadword, Shape, Spu};
 use mmgp_sweep::CrossSections;
@@ -302,7 +302,7 @@ impl Leakage {
 
 kernel! {
     Leakage -> (), |kernel, spu|
-    shape: Shape::new(named!(kernel.angles, "add what leaks"), kernel.elements);
+    shape: Shape::new(named_by_angles!(kernel.angles, "add what leaks"), kernel.elements);
     blocks: {
         input face[face_bytes(kernel.angles); kernel.elements];
         input weights[face_bytes(kernel.angles); 1];

@@ -6,7 +6,7 @@ mod stages;
 
 use super::{
     MOMENTS_BYTES, TOTAL_BYTES, both, coefficients_bytes, copy, face_bytes, has_sign, is_zero,
-    named, pairs,
+    named_by_angles, pairs,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::{BranchName, Branches, LocalAddress, Shape, Spu};
@@ -89,10 +89,10 @@ const AGAIN: BranchName = BranchName(1);
 kernel! {
     Line -> u32, |kernel, spu|
     shape: match kernel.fix_up {
-        FixUp::Off => Shape::new(named!(kernel.angles, "sweep a line"), kernel.cells),
+        FixUp::Off => Shape::new(named_by_angles!(kernel.angles, "sweep a line"), kernel.cells),
         FixUp::On => Shape {
             branches: Branches::OnData,
-            ..Shape::new(named!(kernel.angles, "sweep a line", ", fix-ups"), kernel.cells)
+            ..Shape::new(named_by_angles!(kernel.angles, "sweep a line", ", fix-ups"), kernel.cells)
         },
     };
     blocks: {

@@ -2,9 +2,9 @@ mod tips;
 
 use crate::{cell_be, execute_by_calls};
 use mmgp_base::units::Bytes;
+use mmgp_kernels::Version;
 use mmgp_kernels::logarithm::write_table;
 use mmgp_kernels::pbpi::*;
-use mmgp_kernels::version::Version;
 use mmgp_spu::{
     Compiler, Kernel, LocalAddress, LocalStore, Profile, Quadword, Stopwatch, execute, time,
 };

@@ -3,9 +3,9 @@
 
 use crate::cell_be;
 use mmgp_base::units::Bytes;
+use mmgp_kernels::Version;
 use mmgp_kernels::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
 use mmgp_kernels::sgemm::{ClearMatrix, Retarget, Sgemm};
-use mmgp_kernels::version::Version;
 use mmgp_kernels::{logarithm, pbpi, raxml, sgemm, sweep3d};
 use mmgp_spu::local_store::{Access, Block};
 use mmgp_spu::{

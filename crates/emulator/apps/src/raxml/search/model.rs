@@ -3,8 +3,8 @@
 //! Rates, one for each pattern (CAT, Stamatakis 2006b): likelihoods over a grid of rates, then at most
 //! 25 categories.
 
+use super::climber::Step;
 use super::climber::{Climber, PASSES, is_better};
-use super::host::Step;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::raxml::engine::{Engine, Z_MAX, Z_MIN};
 

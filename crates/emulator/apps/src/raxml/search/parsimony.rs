@@ -4,7 +4,7 @@
 //! subtree goes to the branch where it costs fewest, until none moves (rearrangement without a
 //! bound on the distance). The first of equally good branches is taken.
 
-use super::host::{HostTally, Step};
+use super::climber::{HostTally, Step};
 use super::tree::{SearchTree, Z_START};
 use crate::phylogeny::{Patterns, Stream};
 

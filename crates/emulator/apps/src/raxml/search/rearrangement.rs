@@ -1,8 +1,8 @@
 //! Lazy subtree pruning and regrafting: each subtree is tried on the branches around its place,
 //! with few or none of the branches optimised.
 
+use super::climber::Step;
 use super::climber::{BestTrees, Climber, is_better};
-use super::host::Step;
 use super::tree::{SearchTree, Stump};
 use crate::raxml::engine::{Engine, NewView, Z_MAX, Z_MIN};
 

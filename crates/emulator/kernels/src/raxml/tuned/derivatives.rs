@@ -1,10 +1,10 @@
 //! makenewz: the products of the ends, and the derivatives.
 
 use super::{EndWalk, MAGNITUDES, SPLAT, both};
+use crate::exponential::Reciprocal;
 use crate::exponential::{Exponential, HIGH_WORDS_TWICE};
 use crate::logarithm::{self, FIRST_DOUBLES, SECOND_DOUBLES};
 use crate::raxml::{Derivatives, NewtonStep, Progress, Rates, SumTable, Z_MAX, Z_MIN};
-use crate::reciprocal::Reciprocal;
 use mmgp_spu::{LocalAddress, Quadword, Spu};
 
 /// A multiplication for each entry.

@@ -1,7 +1,7 @@
 //! When processes go on that wait for their tasks, by hand.
 
 use super::*;
-use crate::policies::policy_named;
+use crate::policy::policy_named;
 use mmgp_base::units::Seconds;
 use mmgp_machine::ThreadSharing;
 
