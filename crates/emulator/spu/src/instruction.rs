@@ -142,14 +142,13 @@ impl Instruction {
 macro_rules! for_each_instruction {
     ($expand:ident) => {
         $crate::instruction::integer::integer!($expand);
-        $crate::instruction::quadword::quadword!($expand);
         $crate::instruction::floating::floating!($expand);
     };
 }
 pub(super) use for_each_instruction;
 
-const GROUPS: [&[Instruction]; 4] =
-    [integer::INSTRUCTIONS, quadword::INSTRUCTIONS, floating::INSTRUCTIONS, other::INSTRUCTIONS];
+const GROUPS: [&[Instruction]; 3] =
+    [integer::INSTRUCTIONS, floating::INSTRUCTIONS, other::INSTRUCTIONS];
 
 /// Writes a group as values.
 macro_rules! as_values {
@@ -214,7 +213,6 @@ use first_processor;
 pub(super) mod floating;
 pub(super) mod integer;
 mod other;
-pub(super) mod quadword;
 
 /// Drops the underscore of the method names that would otherwise be Rust keywords or operators.
 const fn assembler_name(method: &'static str) -> &'static str {
