@@ -38,8 +38,9 @@ pub fn name_of<T: PartialEq>(all: &NamedValues<T>, value: &T) -> &'static str {
 #[command(next_help_heading = "Constraints on the configurations")]
 pub struct ChoiceArguments {
     /// Condition on m, p, nodes and constants: 'm*p <= cores && p <= 8'; + - * / % ( ), < <= > >=
-    /// == !=, && || ! or and, or, not. cores and gpus are what this computer has, unless --constant
-    /// sets them
+    /// == !=, && || ! or and, or, not. cores (hardware threads), physical_cores, sockets, numa
+    /// (domains of memory) and gpus are what this computer lets mmgp use, unless --constant sets
+    /// them
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     /// A constant of --where; may be given several times
@@ -112,7 +113,7 @@ impl ChoiceArguments {
     /// The constants that were given, and what this computer has where they are not.
     fn constants(&self) -> Vec<(String, f64)> {
         let mut constants = self.constant.clone();
-        for (name, count) in [("cores", host::cores as fn() -> usize), ("gpus", host::gpus)] {
+        for (name, count) in HERE {
             if !constants.iter().any(|(known, _)| known == name) {
                 constants.push((name.into(), count() as f64));
             }
@@ -120,6 +121,15 @@ impl ChoiceArguments {
         constants
     }
 }
+
+/// What conditions know of this computer.
+const HERE: [(&str, fn() -> usize); 5] = [
+    ("cores", host::cores),
+    ("physical_cores", host::physical_cores),
+    ("sockets", host::sockets),
+    ("numa", host::numa_domains),
+    ("gpus", host::gpus),
+];
 
 fn constant(text: &str) -> std::result::Result<(String, f64), String> {
     let pair = text.split_once('=').map(|(name, value)| (name.trim(), value.trim().parse()));

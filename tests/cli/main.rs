@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
+#[cfg(target_os = "linux")]
+mod binding;
 mod complexity;
 mod decisions;
 #[cfg(target_os = "linux")]

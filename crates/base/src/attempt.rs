@@ -146,6 +146,45 @@ pub struct Attempt {
     /// Load of that computer over the last minute, before the start.
     #[serde(default)]
     pub load: Option<f64>,
+    /// Threads and processors of its processes, of one that ran long enough for a look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+/// What was seen of the processes of a run while it lived.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Time since the start of the run \[s\].
+    pub at_s: f64,
+    /// Processors of the computer that the run might use.
+    pub processors: u32,
+    /// Whether a library of MPI is loaded, where that can be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_mpi: Option<bool>,
+    /// The most threads that were there at one time, working or not.
+    pub threads: u32,
+    /// Processes that worked, those that look the same together.
+    pub processes: Vec<PlacedProcesses>,
+}
+
+/// Processes of a run that look the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PlacedProcesses {
+    /// Processors that their threads may use, as Linux lists them: `0-3,8`.
+    pub processors: String,
+    /// Threads of each that worked: ran, or waited for a processor, for a tenth of the time at least.
+    pub working: u32,
+    /// All threads of each.
+    pub threads: u32,
+    /// The number of such processes.
+    pub count: u32,
+}
+
+impl Placement {
+    /// Threads that worked, of all processes.
+    pub fn working(&self) -> u32 {
+        self.processes.iter().map(|it| it.count.saturating_mul(it.working)).sum()
+    }
 }
 
 fn one() -> u32 {

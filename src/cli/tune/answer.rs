@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
+use crate::native::placement_notes;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::search;
@@ -271,6 +272,8 @@ impl LevelAnswer<'_> {
         lines.extend(self.failures());
         lines.extend(self.complaints());
         lines.extend(self.clocks());
+        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
+        lines.extend(placement_notes(&of_level, &|it| self.words.of(it)));
         let taken = &self.verdict.taken_to_fail;
         if !taken.is_empty() {
             lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));

@@ -17,8 +17,9 @@ use crate::native::host;
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "What may be run")]
 pub struct DeclareArguments {
-    /// Values of m, processes: 1,2,4 or 1..64 or 4..64+4 or 1..64*2 and lists of these [default: with
-    /// --p left out too, all with m*p up to the cores of this computer]
+    /// Values of m, processes: 1,2,4 or 1..64 or 4..64+4 or 1..64*2 and lists of these [default: 1, or
+    /// with --where all up to the cores of this computer; with --p left out too, all with m*p up to
+    /// these]
     #[arg(long, value_name = "LIST", conflicts_with = "configurations")]
     m: Option<Values>,
     /// Values of p, threads or accelerators of each process, in the same way
@@ -40,7 +41,7 @@ pub struct DeclareArguments {
     /// What m and p are called in answers and placeholders: ranks,threads
     #[arg(long, value_name = "M,P", conflicts_with = "as_kind")]
     names: Option<Words>,
-    /// What the program is: sets the names, and OMP_NUM_THREADS={p} for one with OpenMP
+    /// What the program is: sets the names, and for one with OpenMP OMP_NUM_THREADS={p} and --binding
     #[arg(long = "as", id = "as_kind", value_name = "KIND")]
     kind: Option<ProgramKind>,
 }
@@ -85,6 +86,8 @@ pub struct Declaration {
     pub decomposition: Decomposition,
     /// What is set in the environment unless the user does.
     pub env: Vec<(String, String)>,
+    /// Whether each rank is to have the cores of its threads.
+    pub has_bound_ranks: bool,
 }
 
 impl DeclareArguments {
@@ -135,18 +138,23 @@ impl DeclareArguments {
                 None => Decomposition::Data,
             },
             env: openmp.into_iter().collect(),
+            has_bound_ranks: with_openmp,
         })
     }
 
-    /// All combinations of m and p.
+    /// All combinations of m and p. A list that the user wrote is never cut but by a condition.
     fn grid(&self) -> Vec<Mapping> {
         let cores = u32::try_from(host::cores()).unwrap_or(u32::MAX);
-        let all = || (1..=cores).collect::<Vec<u32>>();
-        let of = |values: &Option<Values>| values.as_ref().map_or_else(all, |it| it.0.clone());
+        let is_free = self.m.is_none() && self.p.is_none();
+        // Beside a list the other count is 1, unless a condition says which go together.
+        let most = if is_free || self.choice.has_condition() { cores } else { 1 };
+        let of = |values: &Option<Values>| match values {
+            Some(values) => values.0.clone(),
+            None => (1..=most).collect(),
+        };
         let (ms, ps) = (of(&self.m), of(&self.p));
-        let is_whole = self.m.is_some() && self.p.is_some();
         let fits =
-            |it: &Mapping| is_whole || self.choice.has_condition() || it.apus() <= u64::from(cores);
+            |it: &Mapping| !is_free || self.choice.has_condition() || it.apus() <= u64::from(cores);
         ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p))).filter(fits).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::declare::Declaration;
 use crate::cli::choice::one_of;
@@ -66,6 +66,11 @@ pub struct ProgramArguments {
     /// (MMGP_PROCESSORS in its environment has p of them for each process: 0,1;2,3)
     #[arg(long, value_parser = one_of(&PINS), default_value = "launcher")]
     pin: Pin,
+    /// Whether the launcher of --as mpi+openmp (mpirun of Open MPI or MPICH, srun) is told to bind
+    /// ranks to the cores of their threads, and these to one each: --dry-run shows how; what the
+    /// command says of binding is left as it is
+    #[arg(long, value_enum, default_value = "auto")]
+    binding: BindingFlag,
     /// Runs of each configuration before its first timed one
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
@@ -84,6 +89,16 @@ const PINS: [(Pin, &str, &str); 2] = [
     (Pin::Launcher, "launcher", "The program, its launcher, or the operating system"),
     (Pin::Cores, "cores", "m*p cores"),
 ];
+
+/// Whether ranks are bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum BindingFlag {
+    /// With --as mpi+openmp, unless the command says where ranks go
+    #[default]
+    Auto,
+    /// As the launcher does by itself
+    None,
+}
 
 /// A timeout that [`clap`] can hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,8 +166,15 @@ impl ProgramArguments {
             outputs: Some(folder.join(OUTPUT)),
             keeps_output: self.keep_output,
             launcher: None,
+            binding: self.binding(declared),
             names: Some(declared.words.pair()),
         })
+    }
+
+    /// What binds the ranks of a program that is said to be of MPI and OpenMP.
+    fn binding(&self, declared: &Declaration) -> Option<native::Binding> {
+        let is_wanted = declared.has_bound_ranks && self.binding == BindingFlag::Auto;
+        is_wanted.then(|| native::Binding::of(&self.command)).flatten()
     }
 
     /// How runs are made.

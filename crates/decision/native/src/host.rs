@@ -1,11 +1,15 @@
 //! What this computer is and has.
 
+#[cfg(unix)]
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use mmgp_base::table::{self, Source};
 
 #[cfg(unix)]
 pub use crate::pin::processors;
+#[cfg(unix)]
+use crate::{cpu_list, pin};
 
 /// The name.
 #[cfg(unix)]
@@ -23,6 +27,52 @@ pub fn load() -> Option<f64> {
 /// Processors that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Cores of these processors, however many hardware threads each has, and no more than [`cores`].
+#[cfg(unix)]
+pub fn physical_cores() -> usize {
+    let all: BTreeSet<(i64, i64)> = processors().into_iter().map(pin::place).collect();
+    all.len().clamp(1, cores())
+}
+
+/// Packages, each in a socket, in which this process may use a processor.
+#[cfg(unix)]
+pub fn sockets() -> usize {
+    let all: BTreeSet<i64> = processors().into_iter().map(|it| pin::place(it).0).collect();
+    all.len().max(1)
+}
+
+/// Domains of memory (NUMA) that have a processor which this process may use; one where the operating
+/// system does not tell.
+#[cfg(unix)]
+pub fn numa_domains() -> usize {
+    let folder = Path::new("/sys/devices/system/node");
+    let allowed = processors();
+    let has_one = |name: &String| {
+        let text = Source::read(&folder.join(name).join("cpulist")).ok();
+        text.is_some_and(|it| cpu_list::read(&it.text).iter().any(|it| allowed.contains(it)))
+    };
+    let is_domain = |name: &&String| name.starts_with("node");
+    table::names_in(folder).iter().filter(is_domain).filter(|name| has_one(name)).count().max(1)
+}
+
+/// Cores, where nobody tells which processors are of one.
+#[cfg(not(unix))]
+pub fn physical_cores() -> usize {
+    cores()
+}
+
+/// Sockets, of which one is known.
+#[cfg(not(unix))]
+pub fn sockets() -> usize {
+    1
+}
+
+/// Domains of memory, of which one is known.
+#[cfg(not(unix))]
+pub fn numa_domains() -> usize {
+    1
 }
 
 /// GPUs that this process may use: those that the environment names (`CUDA_VISIBLE_DEVICES`,

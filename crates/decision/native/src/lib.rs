@@ -13,16 +13,22 @@
 //! All but [`Stopwatch`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
 //! there.
 
+#[cfg(unix)]
+mod binding;
 mod clock;
 #[cfg(unix)]
 mod command;
 #[cfg(unix)]
 mod complaint;
+#[cfg(unix)]
+mod cpu_list;
 pub mod host;
 #[cfg(unix)]
 pub mod list_ranking;
 #[cfg(unix)]
 mod pin;
+#[cfg(unix)]
+mod placement;
 #[cfg(unix)]
 mod printed;
 #[cfg(unix)]
@@ -32,11 +38,15 @@ pub mod supervisor;
 #[cfg(unix)]
 mod time_source;
 
+#[cfg(unix)]
+pub use binding::{Binding, MpiLauncher, is_bound, launcher_in};
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};
 #[cfg(unix)]
 pub use pin::Pin;
+#[cfg(unix)]
+pub use placement::placement_notes;
 #[cfg(unix)]
 pub use printed::Capture;
 #[cfg(unix)]

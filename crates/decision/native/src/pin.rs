@@ -7,6 +7,7 @@ use mmgp_base::Mapping;
 use mmgp_base::table::Source;
 
 use affinity::allowed;
+pub(crate) use affinity::allowed_to;
 pub(crate) use affinity::restrict;
 
 /// Who says on which processors a run's threads are.
@@ -39,18 +40,18 @@ impl Pin {
 /// The processors that this process may use: one of each core before the second of any, cores in the
 /// order of their package.
 pub fn processors() -> Vec<usize> {
-    let number = |processor: usize, name: &str| {
+    in_order(allowed().into_iter().map(|processor| (place(processor), processor)))
+}
+
+/// The package of a processor and its core in that.
+pub(crate) fn place(processor: usize) -> (i64, i64) {
+    let number = |name: &str| {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/{name}");
         let text = Source::read(&PathBuf::from(path)).ok();
         text.and_then(|it| it.text.trim().parse::<i64>().ok())
     };
-    let place = |processor: usize| {
-        let package = number(processor, "physical_package_id").unwrap_or(0);
-        // Without a topology every processor is a core.
-        let core = number(processor, "core_id").unwrap_or(processor as i64);
-        (package, core)
-    };
-    in_order(allowed().into_iter().map(|processor| (place(processor), processor)))
+    // Without a topology every processor is a core.
+    (number("physical_package_id").unwrap_or(0), number("core_id").unwrap_or(processor as i64))
 }
 
 /// Processors with the package and core that each is of.
@@ -76,7 +77,12 @@ mod affinity {
 
     /// The processors that this process may use.
     pub fn allowed() -> Vec<usize> {
-        let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else { return Vec::new() };
+        allowed_to(0)
+    }
+
+    /// The processors that a thread may use; none where it has ended.
+    pub fn allowed_to(thread: i32) -> Vec<usize> {
+        let Ok(set) = sched_getaffinity(Pid::from_raw(thread)) else { return Vec::new() };
         (0..CpuSet::count()).filter(|&it| set.is_set(it).unwrap_or(false)).collect()
     }
 
@@ -104,6 +110,10 @@ mod affinity {
 
     pub fn allowed() -> Vec<usize> {
         (0..crate::host::cores()).collect()
+    }
+
+    pub fn allowed_to(_: i32) -> Vec<usize> {
+        Vec::new()
     }
 
     pub fn restrict(wanted: &[usize]) -> io::Result<()> {

@@ -11,6 +11,7 @@ use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, table};
 use mmgp_intake::Measurand;
 
+use crate::binding::Binding;
 use crate::command::{Command, Placeholders};
 use crate::complaint::complaint;
 use crate::pin::Pin;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub keeps_output: bool,
     /// What each run of a mapping on so many nodes is started with: `srun` and its options.
     pub launcher: Option<fn(Mapping, u32) -> Vec<String>>,
+    /// What tells the launcher in the command where ranks go.
+    pub binding: Option<Binding>,
     /// Other names of m and p in placeholders.
     pub names: Option<(String, String)>,
 }
@@ -99,6 +102,13 @@ impl Settings {
         let mut argv = self.launcher.map_or_else(Vec::new, |it| it(mapping, order.nodes));
         argv.extend(places.fill_all(&command.argv));
         let mut env: BTreeMap<String, String> = places.variables().collect();
+        if let Some(binding) = &self.binding {
+            binding.put_into(&mut argv, mapping, order.nodes);
+            // Variables that mmgp itself was started with are the user's word.
+            let own = binding.variables(mapping, order.nodes).iter();
+            let own = own.filter(|(name, _)| std::env::var_os(name).is_none());
+            env.extend(own.map(|(name, value)| (name.to_string(), value.to_string())));
+        }
         let set = command.env.iter().map(|(name, value)| (name.clone(), places.fill(value)));
         env.extend(set);
         (argv, env)
@@ -248,6 +258,7 @@ impl Program {
         attempt.cpu_s = Some(ended.cpu_s);
         attempt.max_rss_kb = Some(ended.max_rss_kb);
         attempt.context_switches = Some(ended.context_switches);
+        attempt.placement = ended.placement.clone();
         attempt.time_source = settings.time.name().into();
         let mut matches = ended.matches.iter();
         let of_time = settings.time.pattern().and_then(|_| matches.next()?.as_ref());

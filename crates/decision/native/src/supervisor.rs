@@ -13,6 +13,7 @@
 
 mod family;
 mod line_regex;
+mod looks;
 mod output;
 mod serve;
 
@@ -27,6 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use family::GRACE;
+use mmgp_base::attempt::Placement;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::{Holder, Lock};
 use nix::unistd::{getppid, setsid};
@@ -86,6 +88,8 @@ pub struct CommandEnd {
     pub max_rss_kb: u64,
     /// Context switches of all its processes.
     pub context_switches: u64,
+    /// What was seen of its processes while it lived.
+    pub placement: Option<Placement>,
     /// The last match of each pattern; without any, nothing.
     pub matches: Vec<Option<Match>>,
     /// The end of its standard output.

@@ -107,7 +107,7 @@ fn send(to: &[Pid], signal: Signal) {
 }
 
 /// All descendants of this process.
-fn descendants() -> Vec<Pid> {
+pub(super) fn descendants() -> Vec<Pid> {
     let this = Pid::this();
     // Not every Linux lists the children of a process.
     let lists = format!("/proc/{this}/task/{this}/children");

@@ -19,6 +19,7 @@ use wait4::{ResUse, Wait4 as _};
 
 use super::family::{self, GRACE};
 use super::line_regex::LineRegex;
+use super::looks::Looks;
 use super::output::Output;
 use super::{CommandEnd, Request, Run};
 use crate::clock::Stopwatch;
@@ -230,9 +231,11 @@ fn watched<R: Read + AsFd>(
     // No longer than any clock can count.
     let limit = run.limit_s.map(|it| Duration::try_from_secs_f64(it).unwrap_or(Duration::MAX));
     let mut stage = Stage::Nothing;
+    let mut looks = Looks::new(watch);
     loop {
         if let Some(used) = child.try_wait4()? {
             ended.wall_s = watch.elapsed().0;
+            ended.placement = looks.finish();
             return Ok((Some(used), stage.grace()));
         }
         let left = match stage {
@@ -261,7 +264,9 @@ fn watched<R: Read + AsFd>(
             }
             Stage::Asked(_) | Stage::CommandEnd(_) => {}
         }
-        if wait(outputs, Some(desk), left)? {
+        looks.look_if_due();
+        let next = looks.due_in();
+        if wait(outputs, Some(desk), Some(left.map_or(next, |left| left.min(next))))? {
             desk.read()?;
         }
         desk.heed();

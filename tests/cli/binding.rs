@@ -1,0 +1,196 @@
+//! Where the threads of runs are: what is seen, what is said of it, and what binds them.
+
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use testing::skipped;
+
+use crate::tune::log;
+use crate::{Folder, Run};
+
+/// Processors that this computer lets the tests use.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A launcher that says it is of that version, and otherwise runs the program behind its options.
+fn launcher(folder: &Folder, name: &str, version: &str) {
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" != --version ] || {{ echo '{version}'; exit; }}\necho \"$@\"\n"
+    );
+    folder.write(name, &script);
+    set_permissions(folder.path(name), Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+/// What would run of two ranks of so many threads.
+fn shown(folder: &Folder, flags: &str, p: usize, command: &str) -> String {
+    let p = p.to_string();
+    let mut words = vec!["measure", "--m", "1", "--p", &p, "--dry-run", "--out", "out"];
+    words.extend(flags.split_whitespace().chain(["--"]).chain(command.split(' ')));
+    let run: Run = folder.mmgp(&words);
+    run.stdout.lines().next().unwrap_or("").to_string()
+}
+
+#[test]
+fn a_launcher_of_mpi_and_openmp_is_told_to_bind_and_the_user_may_say_otherwise() {
+    let folder = Folder::new();
+    launcher(&folder, "mpirun", "mpirun (Open MPI) 4.1.4");
+    launcher(&folder, "mpiexec", "HYDRA build details:");
+    launcher(&folder, "srun", "slurm 22.05.8");
+    launcher(&folder, "prterun", "mpirun of nobody");
+    let omp = "OMP_NUM_THREADS=1 OMP_PLACES=cores OMP_PROC_BIND=close";
+    let check = |flags: &str, command: &str, expected: &str| {
+        assert_eq!(shown(&folder, flags, 1, command), expected, "{flags} {command}");
+    };
+    let kind = "--as mpi+openmp";
+    let bound = format!("{omp} ./mpirun --map-by slot:PE=1 --bind-to core -n 1 ./app");
+    check(kind, "./mpirun -n {m} ./app", &bound);
+    check(kind, "./mpiexec -n {m} ./app", &format!("{omp} ./mpiexec -bind-to core:1 -n 1 ./app"));
+    let bound = format!("{omp} ./srun -c 1 --cpu-bind=cores -n 1 ./app");
+    check(kind, "./srun -n {m} ./app", &bound);
+    // What the user says, and what is not known, stays.
+    let own = "OMP_NUM_THREADS=1 ./mpirun --bind-to socket ./app";
+    check(kind, "./mpirun --bind-to socket ./app", own);
+    let unbound = "--as mpi+openmp --binding none";
+    check(unbound, "./mpirun -n {m} ./app", "OMP_NUM_THREADS=1 ./mpirun -n 1 ./app");
+    check(kind, "./prterun -n {m} ./app", "OMP_NUM_THREADS=1 ./prterun -n 1 ./app");
+    check("", "./mpirun -n {m} ./app", "./mpirun -n 1 ./app");
+    // Without a core for each there is nothing to bind to.
+    let many = shown(&folder, kind, 2 * processors() + 1, "./mpirun -n {m} ./app");
+    assert!(many.ends_with("./mpirun --bind-to none -n 1 ./app"), "{many}");
+    assert!(!many.contains("OMP_PLACES"), "{many}");
+}
+
+/// Threads of a program that is confined to one processor, and of one that is not.
+#[test]
+fn threads_on_one_processor_are_told_where_others_are_free() {
+    if processors() < 2 {
+        return skipped("second processor");
+    }
+    if Command::new("taskset").arg("--version").output().is_err() {
+        return skipped("taskset");
+    }
+    let folder = Folder::new();
+    let busy = "for i in 1 2; do (while :; do :; done) & done; sleep 0.7; kill $(jobs -p)";
+    let measured = |out: &str, command: &[&str]| {
+        let words = [
+            "measure",
+            "--m",
+            "2",
+            "--p",
+            "1",
+            "--repetitions",
+            "1",
+            "--quiet",
+            "--out",
+            out,
+            "--",
+        ];
+        let run = folder.mmgp(&[&words[..], command].concat());
+        let placement = log(&folder, out)[0]["placement"].clone();
+        (run.stdout, placement["processes"].clone())
+    };
+    let (said, seen) = measured("one", &["taskset", "-c", "0", "sh", "-c", busy]);
+    assert_eq!(seen[0]["processors"], "0", "{seen}");
+    assert!(
+        said.contains("(2, 1): 2 threads of 2 processes share processor 0: give each"),
+        "{said}"
+    );
+    let (said, seen) = measured("free", &["sh", "-c", busy]);
+    assert_eq!(
+        (seen[0]["count"].as_u64(), seen[0]["working"].as_u64()),
+        (Some(2), Some(1)),
+        "{seen}"
+    );
+    assert!(!said.contains("share"), "{said}");
+}
+
+#[test]
+fn a_list_that_was_written_is_never_cut() {
+    let folder = Folder::new();
+    let runs = |flags: &str| {
+        let words = ["measure", "--dry-run", "--repetitions", "1", "--out", "out"];
+        let words = words.into_iter().chain(flags.split_whitespace());
+        let words: Vec<&str> = words.chain(["--", "echo", "{m}", "{p}"]).collect();
+        let mut lines: Vec<String> = folder
+            .mmgp(&words)
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("echo ").map(String::from))
+            .collect();
+        lines.sort();
+        lines
+    };
+    let alone = ["1 1", "16 1", "2 1", "32 1", "4 1", "64 1", "8 1"];
+    assert_eq!(runs("--m 1,2,4,8,16,32,64"), alone);
+    assert_eq!(runs("--p 1,64"), ["1 1", "1 64"]);
+    let condition = format!("--m 1,64 --where m*p<=64 --constant cores={}", processors());
+    assert_eq!(runs(&condition).iter().filter(|it| it.starts_with("64 ")).count(), 1);
+    let known = "--m 1 --p 1 --where physical_cores<=cores&&sockets>=1&&numa>=1";
+    assert_eq!(runs(known), ["1 1"]);
+}
+
+/// Ranks of MPI, each of several threads of OpenMP, that share some work.
+const HYBRID: &str = r#"
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+    int ranks, rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    double sum = 0, all, begin = MPI_Wtime();
+    do {
+#pragma omp parallel for reduction(+ : sum)
+        for (long i = 0; i < 10000000 / ranks; i++) sum += 1.0 / (1 + i * (double)i);
+    } while (MPI_Wtime() < begin + 2.5);
+    MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d threads: %g\n", omp_get_max_threads(), all);
+    return MPI_Finalize();
+}
+"#;
+
+/// Open MPI binds a rank to one core where there are one or two, however many threads it has.
+#[test]
+fn the_trap_of_open_mpi_is_told_and_avoided() {
+    if processors() < 2 {
+        return skipped("second processor");
+    }
+    let told = Command::new("mpirun").arg("--version").output();
+    let is_open = told.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("Open MPI"));
+    if !is_open || Command::new("mpicc").arg("--version").output().is_err() {
+        return skipped("mpirun of Open MPI with mpicc");
+    }
+    let folder = Folder::with("hybrid.c", HYBRID);
+    let mut compiler = Command::new("mpicc");
+    let compiled =
+        compiler.args(["-fopenmp", "hybrid.c", "-o", "hybrid"]).current_dir(folder.path(""));
+    assert!(compiled.status().is_ok_and(|it| it.success()));
+    let run = |out: &str, flags: &[&str]| {
+        let words =
+            ["measure", "--m", "1", "--p", "2", "--repetitions", "1", "--quiet", "--out", out];
+        // It runs as root in a container.
+        let root = ["OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"];
+        let root = ["--env", root[0], "--env", root[1]];
+        let command = ["--", "mpirun", "-n", "{m}", "./hybrid"];
+        let run = folder.mmgp(&[&words[..], &root, flags, &command].concat());
+        let attempt = log(&folder, out).remove(0);
+        assert_eq!(attempt["status"], "ok", "{attempt}");
+        let processes = attempt["placement"]["processes"].clone();
+        assert_eq!(processes.as_array().map(Vec::len), Some(1), "{attempt}");
+        assert_eq!(processes[0]["working"], 2, "{attempt}");
+        (run.stdout, processes[0]["processors"].as_str().expect("a list").to_string())
+    };
+    let (said, list) = run("trap", &["--env", "OMP_NUM_THREADS={p}"]);
+    assert!(list.parse::<usize>().is_ok(), "{list}");
+    let advice = format!(
+        "(1, 2): the 2 threads of a process share processor {list}: add --map-by slot:PE={{p}} --bind-to \
+         core to mpirun, or --as mpi+openmp here."
+    );
+    assert!(said.contains(&advice), "{said}");
+    let (said, list) = run("bound", &["--as", "mpi+openmp"]);
+    assert!(!said.contains("share") && list.parse::<usize>().is_err(), "{list}: {said}");
+}
