@@ -199,6 +199,11 @@ pub fn main() -> ExitCode {
         return signals::supervise(&lock)
             .map_or_else(|error| failed(&error, &[]), |()| ExitCode::SUCCESS);
     }
+    #[cfg(unix)]
+    if let Some((mapping, number)) = tune::sample_asked() {
+        return tune::run_sample(mapping, number)
+            .map_or_else(|error| failed(&error, &[]), |()| ExitCode::SUCCESS);
+    }
     #[cfg(not(unix))]
     if let Some(error) = std::env::args().nth(1).and_then(is_for_unix) {
         return failed(&error, &[]);

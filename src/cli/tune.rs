@@ -8,6 +8,7 @@ mod folder;
 mod job;
 mod program;
 mod requests;
+mod sample;
 mod session;
 mod targets;
 
@@ -35,6 +36,7 @@ pub use job::Job;
 use program::ProgramArguments;
 pub use program::duration;
 pub use requests::{Request, Requests};
+pub use sample::{asked as sample_asked, run as run_sample};
 pub use session::{Interrupt, Session, Watch, interrupted, processors, repair};
 use targets::{TARGETS, TargetEntry};
 
@@ -181,6 +183,7 @@ pub const FOLDER: &str = "mmgp-tune";
 
 const HELP: &str = "\
 Examples:
+  mmgp tune --sample
   mmgp tune --m 1..64*2 --p 1,2,4,8 --where 'm*p <= cores' --as mpi+openmp \\
       --budget 30m --out tune -- mpirun -n {m} ./app
   mmgp tune --time-from 'Total time: +([0-9.]+) s' -- ./app {m} {p}

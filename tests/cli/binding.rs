@@ -72,7 +72,7 @@ fn threads_on_one_processor_are_told_where_others_are_free() {
         return skipped("taskset");
     }
     let folder = Folder::new();
-    let busy = "for i in 1 2; do (while :; do :; done) & done; sleep 0.7; kill $(jobs -p)";
+    let busy = "(while :; do :; done) & a=$!; (while :; do :; done) & sleep 0.7; kill $a $!";
     let measured = |out: &str, command: &[&str]| {
         let words = [
             "measure",

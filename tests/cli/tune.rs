@@ -382,3 +382,87 @@ fn a_folder_is_shown_again_and_compared_with_another() {
     assert_eq!(json["configurations"].as_array().map(Vec::len), Some(4));
     assert_eq!(folder.mmgp(&["show", "none"]).code, Some(2));
 }
+
+/// Processes, which pass rows on, and threads: the same numbers to the bit.
+#[test]
+fn the_sample_is_tuned_without_anything_else() {
+    let folder = Folder::new();
+    let found = folder.mmgp(&["tune", "--sample", "--runs", "4", "--quiet", "--keep-output"]);
+    assert!(
+        found.stdout.contains(" process") && found.stdout.contains(" thread"),
+        "{}",
+        found.stdout
+    );
+    let log = log(&folder, "mmgp-tune");
+    let outputs: Vec<String> =
+        log.iter().map(|it| folder.read(&format!("mmgp-tune/output/{}.out", it["id"]))).collect();
+    assert!(outputs[0].starts_with("checksum: ") && outputs.iter().all(|it| *it == outputs[0]));
+    assert!(
+        log.iter().any(|it| it["m"] != 1) && log.iter().all(|it| it["status"] == "ok"),
+        "{log:?}"
+    );
+    let both = folder.mmgp(&["tune", "--sample", "--", "true"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+}
+
+/// What many said, those that differ in a number alone together, and the end of what the first one said.
+#[test]
+fn failures_are_told_in_words() {
+    let folder = Folder::new();
+    let script = "printf '\\033[31mrank %s of {m} is lost\\033[0m\\n' {p} >&2; echo see the log >&2; \
+                  echo ----- >&2; exit 3";
+    let search = format!("tune {FOUR} --runs 3");
+    let found = run(&folder, &search, script);
+    let said = &found.stdout;
+    assert!(said.contains("\nfailed: exit status 3: see the log: (1, "), "{said}");
+    let first = &log(&folder, "out")[0];
+    let (m, p) = (&first["m"], &first["p"]);
+    let told = format!(
+        "The first to fail, ({m}, {p}), said last (all of it: out/output/1.err):\n  rank {p} of {m} is lost\n  \
+         see the log\n  -----\n"
+    );
+    assert!(said.contains(&told), "{said}");
+    let numbers = run(
+        &folder,
+        &search.replace("--out out", "--out numbers"),
+        "echo rank $MMGP_P of $MMGP_M is lost >&2; exit 1",
+    );
+    assert_eq!(
+        numbers.stdout.matches("failed: exit status 1: rank").count(),
+        1,
+        "{}",
+        numbers.stdout
+    );
+    for printed in [said, &numbers.stdout, &found.stderr, &folder.read("out/log.jsonl")] {
+        assert!(!printed.contains('\u{1b}'), "{printed:?}");
+    }
+}
+
+#[test]
+fn a_script_reads_what_is_filled_in_as_it_is() {
+    let folder = Folder::new();
+    folder.succeeds(&[
+        "measure",
+        "--m",
+        "1",
+        "--p",
+        "1",
+        "--repetitions",
+        "1",
+        "--shell",
+        "--param",
+        "x=a b;$HOME",
+        "--fresh-dir",
+        "--keep-output",
+        "--out",
+        "it's out",
+        "--quiet",
+        "--",
+        "cd {dir} && printf %s. {x} \"{x}\"",
+    ]);
+    assert_eq!(folder.read("it's out/output/1.out"), "a b;$HOME.a b;$HOME.");
+    folder.refuses(
+        &["tune", "--via", "slurm", "--dry-run", "--out", "a\n#SBATCH --wrap=id", "--m", "1", "--p", "1", "--", "true"],
+        "--out: found \"a\\n#SBATCH --wrap=id/slurm-%j.out\", expected one without control characters, for a line of a job script",
+    );
+}

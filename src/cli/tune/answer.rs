@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
-use crate::native::placement_notes;
+use crate::native::{failure_notes, placement_notes};
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::search;
@@ -206,20 +206,8 @@ impl LevelAnswer<'_> {
 
     /// Configurations that did not run well, with why, those with the same reason together.
     fn failures(&self) -> Vec<String> {
-        let mut by_reason: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
-        let bad = [Status::Failed, Status::Wrong, Status::Timeout];
-        for attempt in self.of_level().filter(|it| bad.contains(&it.status)) {
-            let reason = attempt.reason.as_deref().unwrap_or("no reason is known");
-            let key = format!("{}: {reason}", attempt.status);
-            let of_reason = by_reason.entry(key).or_default();
-            if !of_reason.contains(&mapping(attempt)) {
-                of_reason.push(mapping(attempt));
-            }
-        }
-        let line = |(reason, mappings): (&String, &Vec<Mapping>)| {
-            format!("{reason}: {}", self.listed(mappings))
-        };
-        by_reason.iter().map(line).collect()
+        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
+        failure_notes(&of_level, &|mappings| self.listed(mappings))
     }
 
     /// The first of some configurations, and how many others there are.

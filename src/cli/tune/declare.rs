@@ -44,7 +44,12 @@ pub struct DeclareArguments {
     /// What the program is: sets the names, and for one with OpenMP OMP_NUM_THREADS={p} and --binding
     #[arg(long = "as", id = "as_kind", value_name = "KIND")]
     kind: Option<ProgramKind>,
+    #[arg(skip)]
+    is_of_sample: bool,
 }
+
+/// Cores for which the sample's configurations are listed, at least: on fewer there is little to see.
+const CORES_OF_SAMPLE: u32 = 4;
 
 /// Programs of two levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,6 +96,15 @@ pub struct Declaration {
 }
 
 impl DeclareArguments {
+    /// The same of the sample: processes of threads, some on the smallest computer as well.
+    #[must_use]
+    pub fn of_sample(mut self) -> Self {
+        if self.names.is_none() {
+            self.kind = self.kind.or(Some(ProgramKind::ProcessesThreads));
+        }
+        Self { is_of_sample: true, ..self }
+    }
+
     /// Adds the files that are read.
     pub fn guarded(&self, guard: Guard) -> Guard {
         self.choice.guarded(guard)
@@ -144,7 +158,10 @@ impl DeclareArguments {
 
     /// All combinations of m and p. A list that the user wrote is never cut but by a condition.
     fn grid(&self) -> Vec<Mapping> {
-        let cores = u32::try_from(host::cores()).unwrap_or(u32::MAX);
+        let mut cores = u32::try_from(host::cores()).unwrap_or(u32::MAX);
+        if self.is_of_sample {
+            cores = cores.max(CORES_OF_SAMPLE);
+        }
         let is_free = self.m.is_none() && self.p.is_none();
         // Beside a list the other count is 1, unless a condition says which go together.
         let most = if is_free || self.choice.has_condition() { cores } else { 1 };

@@ -104,13 +104,13 @@ impl ElsewhereArguments {
         let script = if differ {
             check_is_wall(job, "--via")?;
             let results = folder.join(RESULTS).display().to_string();
-            slurm::array(&settings, &runs(job, due), &results)
+            slurm::array(&settings, &runs(job, due), &results).map_err(in_flags)?
         } else {
             let mut command: Vec<String> = std::env::args().collect();
             if let Ok(own) = std::env::current_exe() {
                 command[0] = own.display().to_string();
             }
-            slurm::job(&settings, job.nodes(job.declared.space[0]), &command)
+            slurm::job(&settings, job.nodes(job.declared.space[0]), &command).map_err(in_flags)?
         };
         if is_dry {
             data(None, &script)?;
@@ -121,7 +121,7 @@ impl ElsewhereArguments {
         table::write(&path, script)?;
         submit(&path, differ)?;
         if differ {
-            let folder = folder.display();
+            let folder = emit::quoted(&folder.display().to_string());
             line(&format!(
                 "when they have ended: mmgp tell --out {folder} --results {folder}/{RESULTS}, \
                        and this command again"
@@ -129,6 +129,11 @@ impl ElsewhereArguments {
         }
         Ok(Answer::Done)
     }
+}
+
+/// An error of a script in the words of flags.
+fn in_flags(error: Error) -> Error {
+    error.renamed(|name| if name == "output" { "--out" } else { name })
 }
 
 /// Whether this process is in a job of Slurm.

@@ -6,11 +6,13 @@ use clap::{Args as _, Command, FromArgMatches as _};
 
 use super::answer::LevelAnswer;
 use super::declare::Declaration;
+use super::program::OUTPUT;
 use super::{Arguments, TypedFlags, of_drivers};
 use crate::answer::Object;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::{Error, Result};
+use crate::native::first_failure;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::{Study, page};
@@ -189,7 +191,9 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
     table::write(&folder.join("summary.json"), json(&summary))?;
-    Ok(text + &format!("Everything is in {}.\n", folder.display()))
+    let failed = first_failure(attempts, &folder.join(OUTPUT));
+    let failed: String = failed.iter().map(|line| format!("{line}\n")).collect();
+    Ok(format!("{text}{failed}Everything is in {}.\n", folder.display()))
 }
 
 /// The objective in the unit of what the attempts printed.

@@ -40,7 +40,13 @@ impl RunsArguments {
     /// [`Error::OutOfRange`] for what cannot be run.
     pub fn prepared(&self, words: &[OsString]) -> Result<Job> {
         let mut warnings = Vec::new();
-        let Self { declare, program, search, .. } = self;
+        let Self { search, .. } = self;
+        let program = &self.program.with_sample()?;
+        let declare = &if program.is_of_sample() {
+            self.declare.clone().of_sample()
+        } else {
+            self.declare.clone()
+        };
         let save_as = self.save_as.as_deref();
         declare.guarded(Guard::default()).writes("--save-as", save_as).check()?;
         if program.command().is_empty() {
@@ -185,6 +191,6 @@ fn no_command() -> Error {
     Error::out_of_range(
         "command",
         "none",
-        "the program to run after --, as in -- ./program --threads {p}",
+        "the program to run after --, as in -- ./program --threads {p}, or --sample for one that is there",
     )
 }

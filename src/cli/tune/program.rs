@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::declare::Declaration;
+use super::sample;
 use crate::cli::choice::one_of;
 use crate::error::{Error, Result};
 use crate::intake::{self, Comma};
@@ -40,7 +41,8 @@ pub struct ProgramArguments {
     /// Set in its environment, with placeholders; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
-    /// Run it by the shell (sh -c), its words joined by blanks
+    /// Run it by the shell (sh -c), its words joined by blanks. What is filled in is quoted as it must
+    /// be where it stands; $MMGP_DIR and the like are words that the shell splits
     #[arg(long)]
     shell: bool,
     /// Runs before each run, untimed; a run that it fails for fails
@@ -78,6 +80,9 @@ pub struct ProgramArguments {
     /// least), or none; its processes end with it [default: 30x in tune, none in measure]
     #[arg(long, value_name = "TIME|Nx|none", value_parser = timeout)]
     timeout: Option<TimeoutFlag>,
+    /// Run a program that is in mmgp itself, processes of several threads, for a first look
+    #[arg(long, conflicts_with = "command")]
+    sample: bool,
     /// The program and its arguments, with the placeholders {m} {p} {nodes} {rep} {dir}, those of
     /// --names and of --param; the environment has the same as MMGP_M, MMGP_P, ...
     #[arg(last = true, value_name = "COMMAND")]
@@ -105,12 +110,29 @@ pub enum BindingFlag {
 pub struct TimeoutFlag(Option<Timeout>);
 
 /// The folder of the outputs that are kept.
-const OUTPUT: &str = "output";
+pub const OUTPUT: &str = "output";
 
 /// The folder of the runs' fresh folders.
 const FRESH: &str = "runs";
 
 impl ProgramArguments {
+    /// The same with the command of the sample, where that is to run.
+    ///
+    /// # Errors
+    /// Those of [`sample::command`].
+    pub fn with_sample(&self) -> Result<Self> {
+        let mut program = self.clone();
+        if self.sample {
+            program.command = sample::command()?;
+        }
+        Ok(program)
+    }
+
+    /// Whether the sample is to run.
+    pub fn is_of_sample(&self) -> bool {
+        self.sample
+    }
+
     /// The program and its arguments as they were given.
     pub fn command(&self) -> &[String] {
         &self.command
@@ -129,6 +151,7 @@ impl ProgramArguments {
             text.as_deref().map(|text| self.words_of(flag, text)).transpose()
         };
         let argv = if self.shell { shell(&self.command.join(" ")) } else { self.command.clone() };
+        let binding = self.binding(declared, &argv);
         let command = Command {
             argv,
             env: of_kind.chain(&self.env).cloned().collect(),
@@ -136,6 +159,7 @@ impl ProgramArguments {
             prepare: split("--prepare", &self.prepare)?,
             conclude: split("--conclude", &self.conclude)?,
             without: Vec::new(),
+            is_script: self.shell,
         };
         check_is_found(&command, self.workdir.is_some())?;
         if let Some(check) = &self.check {
@@ -166,15 +190,15 @@ impl ProgramArguments {
             outputs: Some(folder.join(OUTPUT)),
             keeps_output: self.keep_output,
             launcher: None,
-            binding: self.binding(declared),
+            binding,
             names: Some(declared.words.pair()),
         })
     }
 
     /// What binds the ranks of a program that is said to be of MPI and OpenMP.
-    fn binding(&self, declared: &Declaration) -> Option<native::Binding> {
+    fn binding(&self, declared: &Declaration, argv: &[String]) -> Option<native::Binding> {
         let is_wanted = declared.has_bound_ranks && self.binding == BindingFlag::Auto;
-        is_wanted.then(|| native::Binding::of(&self.command)).flatten()
+        is_wanted.then(|| native::Binding::of(argv)).flatten()
     }
 
     /// How runs are made.

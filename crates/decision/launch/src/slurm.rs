@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 
 use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
 
 use crate::emit::{self, Run, command_line};
 
@@ -74,25 +75,35 @@ pub fn step_variable(mapping: Mapping) -> (&'static str, String) {
 }
 
 /// A batch script that becomes `command`, which starts its runs as [`step`]s, on `nodes` nodes.
-pub fn job(settings: &Settings<'_>, nodes: u32, command: &[String]) -> String {
-    let mut text = head(settings, nodes, "--signal=B:TERM@60");
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a name or a file of the output that does not fit in a line.
+pub fn job(settings: &Settings<'_>, nodes: u32, command: &[String]) -> Result<String> {
+    let mut text = head(settings, nodes, "--signal=B:TERM@60")?;
     text += &options(settings);
     // Its steps would have one CPU among them.
     if !asks_for_cpus(settings.options) {
         text += "#SBATCH --exclusive\n";
     }
     text += &format!("\n{}\nexec {}\n", unset(), command_line(command));
-    text
+    Ok(text)
 }
 
 /// The first lines of a batch script, with one further option.
-fn head(settings: &Settings<'_>, nodes: u32, option: &str) -> String {
-    format!(
+fn head(settings: &Settings<'_>, nodes: u32, option: &str) -> Result<String> {
+    for (name, word) in [("name", settings.name), ("output", settings.output)] {
+        // What comes behind would be a line of the script.
+        if word.contains(|letter: char| letter.is_control()) {
+            let expected = "one without control characters, for a line of a job script";
+            return Err(Error::out_of_range(name, format!("{word:?}"), expected));
+        }
+    }
+    Ok(format!(
         "#!/usr/bin/env bash\n#SBATCH --job-name={}\n#SBATCH --output={}\n#SBATCH --nodes={nodes}\n\
          #SBATCH {option}\n",
         sbatch_word(settings.name),
         sbatch_word(settings.output),
-    )
+    ))
 }
 
 /// The user's options: a later line outweighs an earlier one.
@@ -141,7 +152,10 @@ const MOST_ELEMENTS: usize = 1000;
 /// fewest nodes first, and each waits until all before it have ended, well or not
 /// (`--dependency=afterany`); within an array one element runs at a time (`%1`). No run disturbs
 /// another, nor is disturbed by others' jobs on its nodes (`--exclusive`).
-pub fn array(settings: &Settings<'_>, runs: &[Run], results: &str) -> String {
+///
+/// # Errors
+/// As [`job`].
+pub fn array(settings: &Settings<'_>, runs: &[Run], results: &str) -> Result<String> {
     let mut by_nodes: BTreeMap<u32, Vec<&Run>> = BTreeMap::new();
     for run in runs {
         by_nodes.entry(run.order.nodes).or_default().push(run);
@@ -163,10 +177,10 @@ pub fn array(settings: &Settings<'_>, runs: &[Run], results: &str) -> String {
         arrays.len(),
     );
     for (nodes, runs) in arrays {
-        let job = array_job(settings, nodes, runs, results);
+        let job = array_job(settings, nodes, runs, results)?;
         text += &format!("submit << '{END}'\n{job}{END}\n");
     }
-    text
+    Ok(text)
 }
 
 /// Ends a script within the script: every line of ours that begins with a word of the user's
@@ -174,8 +188,8 @@ pub fn array(settings: &Settings<'_>, runs: &[Run], results: &str) -> String {
 const END: &str = "END_OF_JOB";
 
 /// The batch script of one array.
-fn array_job(settings: &Settings<'_>, nodes: u32, runs: &[&Run], results: &str) -> String {
-    let mut text = head(settings, nodes, "--signal=B:TERM@60");
+fn array_job(settings: &Settings<'_>, nodes: u32, runs: &[&Run], results: &str) -> Result<String> {
+    let mut text = head(settings, nodes, "--signal=B:TERM@60")?;
     text += &options(settings);
     // These are not up to the user: where there are two, the last counts.
     text += &format!("#SBATCH --exclusive\n#SBATCH --nodes={nodes}\n");
@@ -189,7 +203,7 @@ fn array_job(settings: &Settings<'_>, nodes: u32, runs: &[&Run], results: &str) 
         let launcher = step(run.mapping, nodes);
         text += &format!("{}) {} ;;\n", index + 1, emit::line(&run, launcher));
     }
-    text + "esac\n"
+    Ok(text + "esac\n")
 }
 
 #[cfg(test)]
@@ -218,7 +232,7 @@ mod tests {
     #[test]
     fn a_job_becomes_the_command_with_nothing_that_leaks() {
         let command = ["bash", "-c", "env | grep -c ^S; echo \"$0\"", "it's"].map(String::from);
-        let text = job(&SETTINGS, 2, &command);
+        let text = job(&SETTINGS, 2, &command).expect("a line each");
         let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
         assert_eq!(
             lines[1..],
@@ -242,8 +256,23 @@ mod tests {
     }
 
     #[test]
+    fn what_would_begin_a_line_of_its_own_is_refused() {
+        let wrong = Settings { output: "a\n#SBATCH --wrap=id\nb", ..SETTINGS };
+        assert!(
+            job(&wrong, 1, &[]).is_err() && array(&wrong, &[run(1, 1, 1, &["true"])], "r").is_err()
+        );
+        // Elsewhere it is a part of a word.
+        let command = ["true".to_string(), "a\nid".to_string()];
+        let text = job(&SETTINGS, 1, &command).expect("a line each");
+        assert!(text.ends_with("exec true $'a\\nid'\n"), "{text}");
+    }
+
+    #[test]
     fn the_user_has_the_last_word() {
-        let text = |options| job(&Settings { options, ..SETTINGS }, 1, &["true".to_string()]);
+        let text = |options| {
+            let settings = Settings { options, ..SETTINGS };
+            job(&settings, 1, &["true".to_string()]).expect("a line each")
+        };
         let both = text("--time=5\n#SBATCH -n 4 -c 4\n\n");
         assert!(both.contains("@60\n#SBATCH --time=5\n#SBATCH -n 4 -c 4\n\n# What"), "{both}");
         let time = text("--time=5 --nodes=2");
@@ -255,7 +284,8 @@ mod tests {
     fn every_number_of_nodes_is_an_array_that_waits_for_those_before() {
         let mut runs: Vec<_> = (1..=5).map(|id| run(id, 4, 2, &["./app", "it's"])).collect();
         runs[1].order.nodes = 2;
-        let text = array(&Settings { options: "-p x --nodes=9", ..SETTINGS }, &runs, "r.csv");
+        let text = array(&Settings { options: "-p x --nodes=9", ..SETTINGS }, &runs, "r.csv")
+            .expect("a line each");
         let printed = in_folder(
             &text,
             &["grep"],

@@ -18,6 +18,9 @@ pub struct Command {
     pub conclude: Option<Vec<String>>,
     /// Names of variables that are taken out of the environment.
     pub without: Vec<String>,
+    /// Whether it, and what runs before and after it, are scripts of a shell: what is filled in is then
+    /// quoted.
+    pub is_script: bool,
 }
 
 impl Command {
@@ -32,6 +35,15 @@ impl Command {
     pub fn names(&self, placeholder: &str) -> bool {
         let braced = format!("{{{placeholder}}}");
         self.texts().any(|text| text.contains(&braced))
+    }
+
+    /// Words of it with all placeholders filled in.
+    pub(crate) fn filled(&self, places: &Placeholders, words: &[String]) -> Vec<String> {
+        let filled = |word: &String| match self.is_script {
+            true => places.fill_script(word),
+            false => places.fill(word),
+        };
+        words.iter().map(filled).collect()
     }
 
     /// Words in braces that look like placeholders and are none of `known`.
@@ -77,8 +89,22 @@ impl Placeholders {
 
     /// A text with all of them filled in, each `{name}`; other braces stay as they are.
     pub fn fill(&self, text: &str) -> String {
+        self.fill_by(text, |_, value| value.into())
+    }
+
+    /// The same of a script of a shell, which reads each as it is, wherever it stands.
+    fn fill_script(&self, text: &str) -> String {
+        let mut quotes = Quotes::None;
+        self.fill_by(text, move |before, value| {
+            quotes = quotes.behind(before);
+            quotes.around(value)
+        })
+    }
+
+    /// A text in which each is what `shown` makes of the text since the last one and its value.
+    fn fill_by(&self, text: &str, mut shown: impl FnMut(&str, &str) -> String) -> String {
         let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
+        let (mut rest, mut since) = (text, 0);
         while let Some(open) = rest.find('{') {
             filled.push_str(&rest[..open]);
             rest = &rest[open..];
@@ -86,7 +112,9 @@ impl Placeholders {
             let value = close.and_then(|close| Some((close, self.0.get(&rest[1..close])?)));
             match value {
                 Some((close, value)) => {
-                    filled.push_str(value);
+                    let value = shown(&filled[since..], value);
+                    filled.push_str(&value);
+                    since = filled.len();
                     rest = &rest[close + 1..];
                 }
                 None => {
@@ -98,11 +126,6 @@ impl Placeholders {
         filled + rest
     }
 
-    /// The same of a list.
-    pub fn fill_all(&self, texts: &[String]) -> Vec<String> {
-        texts.iter().map(|text| self.fill(text)).collect()
-    }
-
     /// Placeholders as variables of an environment: `MMGP_M` of `m`.
     pub fn variables(&self) -> impl Iterator<Item = (String, String)> {
         let name = |name: &str| {
@@ -111,6 +134,49 @@ impl Placeholders {
             format!("MMGP_{}", upper.chars().map(kept).collect::<String>())
         };
         self.0.iter().map(move |(key, value)| (name(key), value.clone()))
+    }
+}
+
+/// What a place in a script stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Single,
+    Double,
+}
+
+impl Quotes {
+    /// What stands behind a text that begins in this.
+    fn behind(self, text: &str) -> Self {
+        let (mut quotes, mut is_escaped) = (self, false);
+        for letter in text.chars() {
+            quotes = match (quotes, letter) {
+                _ if is_escaped => quotes,
+                (Self::None, '\'') => Self::Single,
+                (Self::None, '"') => Self::Double,
+                (Self::Single, '\'') | (Self::Double, '"') => Self::None,
+                _ => quotes,
+            };
+            is_escaped = letter == '\\' && !is_escaped && quotes != Self::Single;
+        }
+        quotes
+    }
+
+    /// A value so that the shell reads it as it is there.
+    fn around(self, value: &str) -> String {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "_@%+=:,./-".contains(it);
+        match self {
+            Self::None if !value.is_empty() && value.chars().all(is_plain) => value.into(),
+            Self::None => format!("'{}'", value.replace('\'', r"'\''")),
+            Self::Single => value.replace('\'', r"'\''"),
+            Self::Double => {
+                let escaped = |it: char| match it {
+                    '"' | '\\' | '$' | '`' => format!("\\{it}"),
+                    _ => it.to_string(),
+                };
+                value.chars().map(escaped).collect()
+            }
+        }
     }
 }
 
@@ -130,6 +196,22 @@ mod tests {
         assert_eq!(places.clone().with("dir", "{m}").fill("{dir}"), "{m}");
         let variables: Vec<_> = places.variables().map(|(name, _)| name).collect();
         assert_eq!(variables, ["MMGP_BLOCK_SIZE", "MMGP_M", "MMGP_P"]);
+    }
+
+    /// What a shell makes of it is the value, in whatever quotes it stands.
+    #[test]
+    fn a_shell_reads_every_value_as_it_is() {
+        for value in ["plain-1.5", "a b", "it's", "$HOME `id` \"q\" \\", "a\nb; id", "", "*"] {
+            let places = Placeholders::default().with("x", value);
+            let command = Command { is_script: true, ..Command::default() };
+            let script = r#"printf '%s|' {x} '{x}' "{x}" "it's {x}" \"{x} \'{x}"#;
+            let words = ["sh", "-c", script].map(String::from);
+            let words = command.filled(&places, &words);
+            let run = std::process::Command::new(&words[0]).args(&words[1..]).output();
+            let printed = String::from_utf8(run.expect("a shell").stdout).expect("text");
+            let expected = format!("{value}|{value}|{value}|it's {value}|\"{value}|'{value}|");
+            assert_eq!(printed, expected, "{script}");
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@
 //! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
 //! teaches can be had on one's own memory.
 //!
-//! All but [`Stopwatch`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
+//! [`stencil`] is a program to tune that is there without a compiler.
+//!
+//! All but [`Stopwatch`], [`stencil`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
 //! there.
 
 #[cfg(unix)]
@@ -22,6 +24,8 @@ mod command;
 mod complaint;
 #[cfg(unix)]
 mod cpu_list;
+#[cfg(unix)]
+mod failure;
 pub mod host;
 #[cfg(unix)]
 pub mod list_ranking;
@@ -33,6 +37,7 @@ mod placement;
 mod printed;
 #[cfg(unix)]
 mod program;
+pub mod stencil;
 #[cfg(unix)]
 pub mod supervisor;
 #[cfg(unix)]
@@ -43,6 +48,8 @@ pub use binding::{Binding, MpiLauncher, is_bound, launcher_in};
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};
+#[cfg(unix)]
+pub use failure::{failure_notes, first_failure};
 #[cfg(unix)]
 pub use pin::Pin;
 #[cfg(unix)]

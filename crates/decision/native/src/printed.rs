@@ -6,6 +6,7 @@ use mmgp_base::error::{Error, Result};
 use mmgp_base::expression::is_name;
 use mmgp_intake::{Comma, Measure, OF_ALL_RUNS, Unit, measure_of, number};
 
+use crate::failure::plain;
 use crate::supervisor::Match;
 use crate::time_source::{MissingTime, check_pattern, has_group};
 
@@ -67,7 +68,7 @@ impl Capture {
         let value = number(around.text, Comma::Thousands).ok_or_else(|| {
             MissingTime::NotThere(format!("its output has {:?} as {}", around.text, self.name))
         })?;
-        Ok((value, around.word_behind().into()))
+        Ok((value, plain(around.word_behind())))
     }
 }
 

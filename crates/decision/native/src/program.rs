@@ -14,6 +14,7 @@ use mmgp_intake::Measurand;
 use crate::binding::Binding;
 use crate::command::{Command, Placeholders};
 use crate::complaint::complaint;
+use crate::failure::{failure, plain, short};
 use crate::pin::Pin;
 use crate::printed::{Capture, Units};
 use crate::supervisor::{CommandEnd, Match, Run, Supervisor};
@@ -100,7 +101,7 @@ impl Settings {
         let places = self.placeholders(order, mapping, &folder);
         let command = &self.command;
         let mut argv = self.launcher.map_or_else(Vec::new, |it| it(mapping, order.nodes));
-        argv.extend(places.fill_all(&command.argv));
+        argv.extend(command.filled(&places, &command.argv));
         let mut env: BTreeMap<String, String> = places.variables().collect();
         if let Some(binding) = &self.binding {
             binding.put_into(&mut argv, mapping, order.nodes);
@@ -169,7 +170,7 @@ impl Target for Program {
         let captures = settings.captures.iter().map(|it| it.pattern.as_str());
         let patterns: Vec<String> = patterns.chain(captures).map(String::from).collect();
         let prepared = match &settings.command.prepare {
-            Some(prepare) => Some(self.run_one(run(places.fill_all(prepare)))?),
+            Some(prepare) => Some(self.run_one(run(settings.command.filled(&places, prepare)))?),
             None => None,
         };
         let ended = match prepared.as_ref().and_then(failure) {
@@ -190,7 +191,8 @@ impl Target for Program {
         };
         let mut is_stopped = ended.is_stopped;
         if let Some(conclude) = &settings.command.conclude {
-            let concludes = Run { concludes: true, ..run(places.fill_all(conclude)) };
+            let concludes =
+                Run { concludes: true, ..run(settings.command.filled(&places, conclude)) };
             let concluded = self.run_one(concludes)?;
             if let (Status::Ok, Some(why)) = (attempt.status, failure(&concluded)) {
                 attempt.status = Status::Failed;
@@ -205,7 +207,7 @@ impl Target for Program {
             attempt.time_s = None;
         } else if settings.check.is_none() {
             let said = [&ended.output, &ended.errors].into_iter().find_map(|it| complaint(it));
-            attempt.complaint = said.map(|line| line.chars().take(LONGEST_REASON).collect());
+            attempt.complaint = said.map(short);
         }
         self.tidy(&attempt, &ended, &folder)?;
         Ok(attempt)
@@ -287,7 +289,7 @@ impl Program {
                 Err(MissingTime::NotUnderstood(error)) => return Err(error),
             }
         };
-        (attempt.status, attempt.reason) = (status, reason);
+        (attempt.status, attempt.reason) = (status, reason.map(|it| plain(&it)));
         Ok(())
     }
 
@@ -310,27 +312,6 @@ impl Program {
         Ok(())
     }
 }
-
-/// Why a command that ended did not end well.
-fn failure(ended: &CommandEnd) -> Option<String> {
-    if let Some(why) = &ended.not_started {
-        return Some(why.clone());
-    }
-    let last = |text: &str| text.lines().rev().find(|it| !it.trim().is_empty()).map(str::to_string);
-    let said = last(&ended.errors).map_or(String::new(), |line| {
-        let short: String = line.trim().chars().take(LONGEST_REASON).collect();
-        format!(": {short}")
-    });
-    match (ended.exit, ended.signal) {
-        (Some(0), _) => None,
-        (Some(code), _) => Some(format!("exit status {code}{said}")),
-        (None, Some(signal)) => Some(format!("ended by signal {signal}{said}")),
-        (None, None) => Some(format!("it ended in an unknown way{said}")),
-    }
-}
-
-/// Characters of what a program said last that are told.
-const LONGEST_REASON: usize = 200;
 
 fn begun(
     order: &Order,

@@ -8,6 +8,7 @@ use mmgp_base::units::Seconds;
 use mmgp_intake::{Comma, Measure, Unit, duration, measure_of, number};
 use regex::Regex;
 
+use crate::failure::plain;
 use crate::printed::{OUTPUT, Surroundings, first_group};
 use crate::supervisor::Match;
 use programs::PROGRAMS;
@@ -217,7 +218,8 @@ impl Pattern {
             }
             _ => "units".into(),
         };
-        Ok(FoundTime { time: Seconds(1.0 / rate), quantity: Quantity::Rate(rate_unit) })
+        let quantity = Quantity::Rate(plain(&rate_unit));
+        Ok(FoundTime { time: Seconds(1.0 / rate), quantity })
     }
 
     fn time(
