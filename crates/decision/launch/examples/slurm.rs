@@ -13,7 +13,7 @@ fn main() {
     let output = format!("{file}-%j.out");
     let settings = slurm::Settings { name: "mmgp", output: &output, options };
     if kind == "job" {
-        print!("{}", slurm::job(&settings, 1, rest));
+        print!("{}", slurm::job(&settings, 1, rest).expect("the file's name fits in a line"));
         return;
     }
     let mut parts = rest.split(|word| word == "--");
@@ -27,5 +27,5 @@ fn main() {
         Run { mapping, order, argv: argv.to_vec(), env: [].into(), dir: None }
     };
     let runs: Vec<Run> = configurations.iter().enumerate().map(run).collect();
-    print!("{}", slurm::array(&settings, &runs, file));
+    print!("{}", slurm::array(&settings, &runs, file).expect("the file's name fits in a line"));
 }
