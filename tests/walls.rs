@@ -428,6 +428,9 @@ fn every_module_uses_only_what_the_code_map_allows() {
 /// Read requests, and what a command prints.
 const NATIVE_PIPES: [&str; 2] = ["native/supervisor.rs", "native/supervisor/output.rs"];
 
+/// Files of `native` that start processes: a launcher, to ask for its version, and those of the sample.
+const NATIVE_PROCESSES: [&str; 2] = ["native/binding.rs", "native/stencil.rs"];
+
 #[test]
 fn only_table_opens_files() {
     // `fs` is an instruction of the SPU too: its table names it, and kernels call `spu.fs(..)`.
@@ -461,6 +464,7 @@ fn only_the_command_line_prints() {
             file.module() == "cli"
                 || file.name().starts_with("native/supervisor")
                 || file.is(&["intake/names.rs"])
+                || file.is(&NATIVE_PROCESSES)
         },
         "only `cli` knows where to print, and `native` what a command prints",
     );
@@ -469,6 +473,7 @@ fn only_the_command_line_prints() {
         |file| {
             ["cli", "table"].contains(&file.module())
                 || file.name().starts_with("native/supervisor")
+                || file.is(&NATIVE_PROCESSES)
         },
         "standard input is a file to read, which `table` opens",
     );
