@@ -42,6 +42,7 @@ mod transaction;
 #[cfg(unix)]
 mod tune;
 mod validate;
+mod words;
 
 use std::borrow::Cow;
 use std::ffi::OsString;

@@ -65,8 +65,6 @@ pub struct Study {
     pub provenance: Provenance,
     /// What is best; `None`: the least time, or the largest rate.
     pub objective: Option<Objective>,
-    /// The search that the runs come from: its answer then is that of the page.
-    pub search: Option<search::Search>,
 }
 
 /// A picture with its title.
@@ -92,7 +90,6 @@ impl Study {
             sampling: Sampling::new(Sampling::USUAL_DRAWS, 1),
             provenance: Provenance::default(),
             objective: None,
-            search: None,
         }
     }
 }
@@ -171,19 +168,36 @@ pub fn page(study: &Study) -> Result<String> {
     }
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
     let figures = figures(&sorted.figures);
-    let answer = match &sorted.search {
-        Some(search) => search::answer(search, &sorted.title),
-        None => answer::html(&sorted, &known),
-    };
-    let sections = sorted.search.as_ref().map(search::sections).transpose()?.unwrap_or_default();
+    let answer = answer::html(&sorted, &known);
     Ok(template::filled(&template::Filling {
         title: &sorted.title,
         answer: &answer,
         plots: &pictures::of_times(&sorted, &known)?,
-        figures: &(sections + &figures),
+        figures: &figures,
         benchmarks: &pictures::of_benchmarks(&sorted)?,
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
+}
+
+/// The page of a search: of what may be chosen in it, from its runs alone. `study` has what what-if goes by,
+/// where the runs determine parameters; where nothing can be asked of these, the page says why.
+///
+/// # Errors
+/// Those of the pictures.
+pub fn page_of_search(
+    title: &str,
+    search: &search::Search,
+    study: Option<&Study>,
+) -> Result<String> {
+    let Some(study) = study else { return search::page(title, search, None) };
+    match Evaluation::new(study) {
+        Ok(known) => search::page(title, search, Some(&data::WhatIfData::new(study, &known))),
+        Err(error) => {
+            let mut search = search.clone();
+            search.absent.push(format!("What-if is not here: {error}."));
+            search::page(title, &search, None)
+        }
+    }
 }
 
 /// Pictures as they stand.

@@ -122,8 +122,11 @@ impl ChoiceArguments {
     }
 }
 
+/// A count of this computer by its name in conditions.
+type HostCount = (&'static str, fn() -> usize);
+
 /// What conditions know of this computer.
-const HERE: [(&str, fn() -> usize); 5] = [
+const HERE: [HostCount; 5] = [
     ("cores", host::cores),
     ("physical_cores", host::physical_cores),
     ("sockets", host::sockets),

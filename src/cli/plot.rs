@@ -11,8 +11,10 @@ use super::Answer;
 use super::files::{Files, Guard, Reader};
 use super::objective::{NodeSize, ObjectiveArguments};
 use super::output::warn;
+use super::words::Words;
 use crate::error::{Error, Result, Warning};
 use crate::models::Parameters;
+use crate::plot::Names;
 use crate::plot::benchmarks;
 use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};
@@ -35,6 +37,9 @@ pub struct Arguments {
     /// Title above the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// What m and p are called on axes and in captions: ranks,threads
+    #[arg(long, value_name = "M,P")]
+    names: Option<Words>,
     #[command(flatten)]
     files: Files,
     /// Begin of the part of a run that is shown [s]
@@ -60,6 +65,7 @@ Examples:
   mmgp plot --study mmgp-study --kind parity --out parity.svg
   mmgp plot --validation validation.csv --out validation.svg
   mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
+  mmgp plot --params params.toml --names ranks,threads --out times.svg
   mmgp plot --params params.toml --kind pareto --out front.svg
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png
   mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out m.svg";
@@ -96,13 +102,22 @@ enum PictureArgument {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let format = Format::from_path(&arguments.out)?;
+    let names = arguments.names.as_ref().map(Words::names).unwrap_or_default();
+    if arguments.names.is_some() && !arguments.kind.is_of_times() {
+        return Err(Error::out_of_range(
+            "--names",
+            "a picture without m and p on its axes",
+            "--kind combined, m, p, all, parity, residuals, heat-map or heat-map-measured",
+        ));
+    }
     if arguments.kind == PictureArgument::Curves {
         return draw_curves(arguments, format);
     }
     let files = arguments.files.clone().with_study();
     files.guard("--study").writes("--out", Some(&arguments.out)).check()?;
     let best = (&arguments.best, &arguments.node_size);
-    let (material, warnings) = Material::read(&files, &[arguments.kind], best)?;
+    let (mut material, warnings) = Material::read(&files, &[arguments.kind], best)?;
+    material.names = names;
     warn(&warnings);
     if material.timed.is_none() {
         arguments.best.refuse_with("a picture without runs")?;
@@ -242,6 +257,8 @@ struct Material {
     splits: Vec<Split>,
     trace: Trace,
     tables: MicroBenchmarks,
+    /// What m and p are called.
+    names: Names,
 }
 
 impl Material {
@@ -317,15 +334,17 @@ impl Material {
         window: Window,
         (title, format): (&str, Format),
     ) -> Result<Vec<u8>> {
-        let compared = match &self.timed {
+        let mut compared = match &self.timed {
             Some(timed) if picture.is_of_errors() => timed.unseen()?,
             Some(timed) => timed.times()?,
             None => Times::of_validation(&self.validation, &self.predictions)?,
         };
+        compared.names = self.names.clone();
         let ranked = match &self.timed {
             Some(_) => compared.clone(),
             None => Times {
                 measured: compared.measured.clone(),
+                names: self.names.clone(),
                 ..Times::of_predictions(&self.predictions)?
             },
         };

@@ -50,7 +50,8 @@ pub fn show(arguments: &ShowArguments) -> Result<Answer> {
     let folder = &arguments.folder;
     let (declaration, attempts) = kept(folder)?;
     let (declared, levels) = declaration.searched(&attempts)?;
-    let report = SearchReport { declared: &declared, levels: &levels, folder, end: None };
+    let report =
+        SearchReport { declared: &declared, levels: &levels, folder, command: "", end: None };
     let (text, summary) = answer(&report, &attempts)?;
     let text = match arguments.format {
         ShownFormat::Text => text,

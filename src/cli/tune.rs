@@ -6,6 +6,7 @@ mod elsewhere;
 mod file;
 mod folder;
 mod job;
+mod page;
 mod program;
 mod requests;
 mod sample;

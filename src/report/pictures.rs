@@ -90,6 +90,8 @@ fn times(study: &Study, known: &Evaluation) -> Times {
         predicted: Series { name: name.into(), rows: rows.iter().map(predicted).collect() },
         beside: model(study, known, beside),
         measure: Default::default(),
+        names: Default::default(),
+        failed: Vec::new(),
     }
 }
 

@@ -1,12 +1,21 @@
-//! What a page says of a search: the answer in its words, its course, and every attempt.
+//! The page of a search: the answer in its words, what ran where, what is expected of every configuration that
+//! may be chosen, its course, and every attempt.
 
+use super::data::WhatIfData;
 use super::pictures::figure;
+use super::template::of_search;
+use crate::Mapping;
 use crate::answer::{Table, escaped};
 use crate::error::Result;
-use crate::plot::{CurvePanel, Curves, Kind};
+use crate::plot::{
+    Better, CurvePanel, Curves, Kind, Measure, MeasuredTime, Names, PredictedTime, Series, SpeedUp,
+    Standing, Times,
+};
+use crate::quantity::{Direction, Quantity};
+use crate::units::Seconds;
 
-/// A search as a page shows it.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A search as a page shows it: everything is of this search, and of what may be chosen in it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// What to run, in the user's words.
     pub sentence: String,
@@ -14,12 +23,35 @@ pub struct Search {
     pub details: Vec<String>,
     /// What m and p are called.
     pub names: (String, String),
-    /// What was measured, with its unit.
-    pub measured: String,
+    /// What was measured.
+    pub quantity: Quantity,
     /// The regret that is good enough, relative to the fastest.
     pub limit: f64,
+    /// The command, the computer, the days: names and what they were.
+    pub origin: Vec<(String, String)>,
+    /// What makes the times doubtful.
+    pub warnings: Vec<String>,
+    /// All that may be chosen.
+    pub configurations: Vec<SearchedConfiguration>,
+    /// The runs as speed-ups, where they can be.
+    pub speed_up: Option<SpeedUp>,
     /// All attempts, in the order in which they ended.
     pub attempts: Vec<Row>,
+    /// What the page lacks, and why.
+    pub absent: Vec<String>,
+}
+
+/// A configuration that may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchedConfiguration {
+    /// The configuration.
+    pub mapping: Mapping,
+    /// What it is believed to take, with its interval (95 %) \[s\]; `None` before anything ran well.
+    pub believed: Option<[Seconds; 3]>,
+    /// The times of its runs \[s\].
+    pub times: Vec<Seconds>,
+    /// Why it cannot be chosen: how its runs ended.
+    pub trouble: Option<String>,
 }
 
 /// An attempt.
@@ -43,6 +75,8 @@ pub struct Row {
     pub cpu_s: Option<f64>,
     /// Peak memory \[KiB\].
     pub max_rss_kb: Option<u64>,
+    /// Load of the computer before it.
+    pub load: Option<f64>,
     /// The choice after it, in the user's words.
     pub best: Option<String>,
     /// What that choice is expected to cost, relative to the fastest.
@@ -51,50 +85,198 @@ pub struct Row {
     pub regret: Option<f64>,
 }
 
+/// The sections of the page, by id and name.
+const SECTIONS: [(&str, &str); 7] = [
+    ("answer", "Answer"),
+    ("origin", "What ran"),
+    ("warnings", "Warnings"),
+    ("pictures", "Pictures"),
+    ("course", "The course of the search"),
+    ("ranking", "Every configuration"),
+    ("log", "Every run"),
+];
+
+/// The whole page: words, tables that sort, pictures, and what-if by the model's equations where `what_if`
+/// has what it goes by.
+///
+/// # Errors
+/// Those of the pictures.
+pub(super) fn page(title: &str, search: &Search, what_if: Option<&WhatIfData>) -> Result<String> {
+    let all = [
+        answer(search, title),
+        origin(search),
+        warnings(search),
+        pictures(search)?,
+        course(search)?,
+        configurations(search),
+        log(search),
+    ];
+    let section = |((id, name), html): (&(&str, &str), &String)| match *id {
+        "answer" => html.clone(),
+        _ => format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{name}</h2>\n\
+             {html}</section>\n"
+        ),
+    };
+    let body: String = SECTIONS.iter().zip(&all).map(section).collect();
+    let data = what_if.map(serde_json::to_string);
+    let data = data.transpose().expect("invariant: the page's data has string keys only");
+    Ok(of_search(title, &SECTIONS, &body, data.as_deref()))
+}
+
 /// The answer, as HTML.
-pub(super) fn answer(search: &Search, title: &str) -> String {
-    let details: String =
-        search.details.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+fn answer(search: &Search, title: &str) -> String {
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n<p class=\"of\"><bdi>{}</bdi></p>\n\
-         <h1 id=\"answer-title\">{}</h1>\n{details}<p><a href=\"#course\">The course of the \
-         search</a>, <a href=\"#log\">every run</a></p>\n</section>",
+         <h1 id=\"answer-title\">{}</h1>\n{}</section>\n",
         escaped(title),
-        escaped(&search.sentence)
+        escaped(&search.sentence),
+        paragraphs(&search.details)
     )
 }
 
-/// The course and the log, as HTML that needs no script.
-pub(super) fn sections(search: &Search) -> Result<String> {
+fn paragraphs(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect()
+}
+
+fn origin(search: &Search) -> String {
+    let fact = |(name, text): &(String, String)| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text))
+    };
+    format!("<dl class=\"facts\">\n{}</dl>\n", search.origin.iter().map(fact).collect::<String>())
+}
+
+fn warnings(search: &Search) -> String {
+    let none = ["There are none.".to_string()];
+    let warnings = if search.warnings.is_empty() { &none[..] } else { &search.warnings };
+    paragraphs(warnings) + &paragraphs(&search.absent)
+}
+
+/// The map of what may be chosen and the speed-up.
+fn pictures(search: &Search) -> Result<String> {
+    let of = |time: Seconds| Seconds(search.quantity.number(time));
+    let rows = || search.configurations.iter().filter(|it| it.trouble.is_none());
+    let predicted = rows().filter_map(|it| {
+        let [time, low, high] = it.believed?;
+        let (time, interval) = (of(time), Some(search.quantity.ends(low, high)));
+        let interval = interval.map(|(low, high)| (of(low), of(high)));
+        Some(PredictedTime { mapping: it.mapping, time, interval, standing: Standing::Slower })
+    });
+    let measured = rows().filter(|it| !it.times.is_empty()).map(|it| MeasuredTime {
+        mapping: it.mapping,
+        time: of(geometric_mean(&it.times)),
+        repetitions: it.times.len() as u32,
+    });
+    let failed =
+        search.configurations.iter().filter_map(|it| Some((it.mapping, it.trouble.clone()?)));
+    let times = Times {
+        measured: measured.collect(),
+        measured_as: "measured".into(),
+        predicted: Series { name: "expected".into(), rows: predicted.collect() },
+        beside: None,
+        measure: measure(&search.quantity),
+        names: Names::of_user(search.names.clone()),
+        failed: failed.collect(),
+    };
+    let mut html = figure("What every configuration takes", Kind::HeatMap(&times))?;
+    if let Some(speed_up) = &search.speed_up {
+        html += &figure("Speed-up and efficiency", Kind::SpeedUp(speed_up))?;
+    }
+    Ok(html)
+}
+
+fn geometric_mean(times: &[Seconds]) -> Seconds {
+    let sum: f64 = times.iter().map(|time| time.0.ln()).sum();
+    Seconds((sum / times.len() as f64).exp())
+}
+
+/// What pictures of a quantity show.
+fn measure(quantity: &Quantity) -> Measure {
+    let unit = quantity.unit().map(String::from);
+    let better = match quantity.direction() {
+        Direction::Least => Better::Smaller,
+        Direction::Most => Better::Larger,
+    };
+    Measure { name: quantity.name().into(), unit, better }
+}
+
+/// What was measured, with its unit: `time [s]`, `rate [ns/day]`.
+fn in_unit(quantity: &Quantity) -> String {
+    format!("{} [{}]", quantity.name(), quantity.unit().unwrap_or("s"))
+}
+
+/// The course, as HTML that needs no script.
+fn course(search: &Search) -> Result<String> {
+    Ok("<p class=\"note\">What the choice may cost after each run: at most (95 %), what is expected, and what \
+        is good enough.</p>\n"
+        .to_string()
+        + &picture(search)?)
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".into())
+}
+
+fn number(value: Option<f64>) -> String {
+    or_dash(value.map(|value| format!("{value:.4}")))
+}
+
+/// All that may be chosen, the best first, what cannot be chosen last.
+fn configurations(search: &Search) -> String {
     let (of_m, of_p) = &search.names;
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
-    let number = |value: Option<f64>| or_dash(value.map(|value| format!("{value:.4}")));
+    let quantity = &search.quantity;
+    let shown = |time: Seconds| number(Some(quantity.number(time)));
+    let mut rows: Vec<&SearchedConfiguration> = search.configurations.iter().collect();
+    let order = |it: &SearchedConfiguration| it.believed.map_or(f64::INFINITY, |[time, ..]| time.0);
+    rows.sort_by(|one, other| {
+        let trouble = one.trouble.is_some().cmp(&other.trouble.is_some());
+        trouble.then(order(one).total_cmp(&order(other)))
+    });
+    let ends = |[_, low, high]: [Seconds; 3]| {
+        let (low, high) = quantity.ends(low, high);
+        format!("{} .. {}", shown(low), shown(high))
+    };
+    Table::of(rows)
+        .people(of_m, |row| row.mapping.m().to_string())
+        .people(of_p, |row| row.mapping.p().to_string())
+        .people(format!("expected {}", in_unit(quantity)), |row| {
+            or_dash(row.believed.map(|[time, ..]| shown(time)))
+        })
+        .people("95 %", |row| or_dash(row.believed.map(ends)))
+        .people("runs", |row| row.times.len().to_string())
+        .people("measured", |row| {
+            or_dash((!row.times.is_empty()).then(|| shown(geometric_mean(&row.times))))
+        })
+        .people("", |row| match (&row.trouble, row.times.is_empty()) {
+            (Some(trouble), _) => trouble.clone(),
+            (None, true) => "did not run".into(),
+            (None, false) => String::new(),
+        })
+        .left()
+        .html("every configuration")
+}
+
+/// The log, as HTML that needs no script.
+fn log(search: &Search) -> String {
+    let (of_m, of_p) = &search.names;
     let percent = |value: Option<f64>| or_dash(value.map(|it| format!("{:.1} %", 100.0 * it)));
     let memory = |kib: u64| format!("{:.1}", kib as f64 / 1024.0);
-    let table = Table::of(&search.attempts)
+    Table::of(&search.attempts)
         .people("#", |row| row.order.to_string())
         .people(of_m, |row| row.m.to_string())
         .people(of_p, |row| row.p.to_string())
         .people("kind", |row| row.kind.clone())
         .people("ended", |row| row.status.clone())
         .left()
-        .people(&search.measured, |row| number(row.number))
+        .people(in_unit(&search.quantity), |row| number(row.number))
         .people("wall [s]", |row| number(row.wall_s))
         .people("CPU [s]", |row| number(row.cpu_s))
         .people("memory [MiB]", |row| or_dash(row.max_rss_kb.map(memory)))
+        .people("load", |row| or_dash(row.load.map(|it| format!("{it:.1}"))))
         .people("best then", |row| or_dash(row.best.clone()))
         .people("expected to cost", |row| percent(row.expected))
         .people("at most (95 %)", |row| percent(row.regret))
-        .html("every run");
-    let picture = picture(search)?;
-    Ok(format!(
-        "<section id=\"course\" aria-labelledby=\"course-heading\">\n\
-         <h2 id=\"course-heading\">The course of the search</h2>\n\
-         <p class=\"note\">What the choice may cost after each run: at most (95 %), what is expected, and what \
-         is good enough.</p>\n{picture}</section>\n\
-         <section id=\"log\" aria-labelledby=\"log-heading\">\n<h2 id=\"log-heading\">Every run</h2>\n\
-         {table}</section>\n"
-    ))
+        .html("every run")
 }
 
 /// The regret by runs.
@@ -129,26 +311,46 @@ mod tests {
             regret,
             ..Row::default()
         };
+        let of = |m: u32, trouble: Option<&str>| SearchedConfiguration {
+            mapping: Mapping::of(m, 2),
+            believed: Some([1.0, 0.9, 1.1].map(|it| Seconds(it / f64::from(m)))),
+            times: vec![Seconds(1.0)],
+            trouble: trouble.map(String::from),
+        };
         Search {
             sentence: "4 ranks of 2 threads: 1 s & more".into(),
+            details: Vec::new(),
             names: ("ranks".into(), "threads".into()),
+            quantity: Quantity::Time,
             limit: 0.01,
+            origin: vec![("command".into(), "./a <b>".into())],
+            warnings: Vec::new(),
+            configurations: vec![of(4, None), of(8, Some("failed: <no> memory"))],
+            speed_up: None,
             attempts: vec![row(1, None), row(2, Some(0.5)), row(3, Some(0.008))],
-            ..Search::default()
+            absent: vec!["No parameters: <why>".into()],
         }
     }
 
     #[test]
     fn what_programs_say_is_text() {
-        let html = answer(&search(), "<b>") + &sections(&search()).expect("a picture");
-        assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
-        assert!(html.contains("failed: &lt;script&gt;") && html.contains("1 s &amp; more"));
+        let html = page("<b>", &search(), None).expect("a picture");
+        assert!(!html.contains("<script>alert") && !html.contains("<b>"), "{html}");
+        for text in [
+            "failed: &lt;script&gt;",
+            "1 s &amp; more",
+            "./a &lt;b&gt;",
+            "failed: &lt;no&gt; memory",
+            "No parameters: &lt;why&gt;",
+        ] {
+            assert!(html.contains(text), "{text}");
+        }
     }
 
     #[test]
     fn every_attempt_is_a_row_and_every_regret_a_point() {
-        let html = sections(&search()).expect("a picture");
-        assert_eq!(html.matches("<tr><td>").count(), 3);
+        let html = page("t", &search(), None).expect("a picture");
+        assert_eq!(html.matches("<tr><td>").count(), 3 + 2);
         assert!(html.contains("<th scope=\"col\">ranks</th>"));
         for spot in
             ["at most (95 %): 50.0, at 2", "at most (95 %): 0.800, at 3", "good enough: 1.00, at 3"]
@@ -158,9 +360,9 @@ mod tests {
     }
 
     #[test]
-    fn a_search_without_any_regret_has_a_picture_as_well() {
-        let nothing = Search { limit: 0.01, ..Search::default() };
-        let html = sections(&nothing).expect("a picture");
+    fn a_search_of_which_nothing_is_known_has_a_page_as_well() {
+        let nothing = Search { configurations: Vec::new(), attempts: Vec::new(), ..search() };
+        let html = page("t", &nothing, None).expect("a picture");
         assert!(html.contains("<svg") && !html.contains("NaN"));
     }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::data::WhatIfData;
-use super::{Evaluation, Study, answer, figures, search};
+use super::{Evaluation, Study, answer, figures};
 use crate::answer::escaped;
 use crate::error::Result;
 
@@ -44,6 +44,9 @@ const SCRIPT: [&str; 15] = what_if!(
 
 /// The script of a page that has what-if alone.
 const WHAT_IF: [&str; 11] = what_if!("page/main_of_what_if.js");
+
+/// The script of tables that sort.
+const SORTABLE: &str = include_str!("page/sortable.js");
 
 /// What is put into the frame.
 pub(super) struct Filling<'a> {
@@ -89,7 +92,17 @@ pub(super) fn filled(filling: &Filling<'_>) -> String {
 /// A page of text, tables and pictures, which runs no script; its sections by id and name, and their
 /// HTML.
 pub(super) fn plain(title: &str, sections: &[(&str, &str)], body: &str) -> String {
-    still(title, sections, body, None)
+    still(title, sections, body, (None, ""))
+}
+
+/// The page of a search: its tables sort, and what-if stands below where there are data for it, in JSON.
+pub(super) fn of_search(
+    title: &str,
+    sections: &[(&str, &str)],
+    body: &str,
+    data: Option<&str>,
+) -> String {
+    still(title, sections, body, (data, SORTABLE))
 }
 
 /// The same, below which what-if stands, of these data in JSON.
@@ -99,13 +112,21 @@ pub(super) fn with_what_if(
     body: &str,
     data: &str,
 ) -> String {
-    still(title, sections, body, Some(data))
+    still(title, sections, body, (Some(data), ""))
 }
 
-fn still(title: &str, sections: &[(&str, &str)], body: &str, data: Option<&str>) -> String {
-    let script = WHAT_IF.concat();
-    let allowed =
-        data.map_or_else(String::new, |_| format!("script-src 'sha256-{}'; ", hash(&script)));
+/// A page with data of what-if, if any, and a further script, if any.
+fn still(
+    title: &str,
+    sections: &[(&str, &str)],
+    body: &str,
+    (data, further): (Option<&str>, &str),
+) -> String {
+    let script = data.map_or_else(String::new, |_| WHAT_IF.concat()) + further;
+    let allowed = match script.is_empty() {
+        true => String::new(),
+        false => format!("script-src 'sha256-{}'; ", hash(&script)),
+    };
     let policy = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          {allowed}style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'\">",
@@ -117,10 +138,11 @@ fn still(title: &str, sections: &[(&str, &str)], body: &str, data: Option<&str>)
     if let Some(data) = data {
         links += "<a href=\"#what-if\" data-scripted hidden>What if</a>\n";
         section = what_if_section().into();
-        scripts = format!(
-            "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{script}</script>\n",
-            inert(data)
-        );
+        scripts =
+            format!("<script type=\"application/json\" id=\"data\">{}</script>\n", inert(data));
+    }
+    if !script.is_empty() {
+        scripts += &format!("<script>{script}</script>\n");
     }
     let parts = [
         ("<!--TITLE-->", escaped(title)),
@@ -184,11 +206,7 @@ const SECTIONS: [(&str, &str); 3] =
 
 /// The whole page.
 pub(super) fn page(study: &Study, known: &Evaluation) -> Result<String> {
-    let answer = match &study.search {
-        Some(found) => search::answer(found, &study.title) + &search::sections(found)?,
-        None => answer::html(study, known),
-    };
-    let all = [answer, every_configuration(known), figures(&study.figures)];
+    let all = [answer::html(study, known), every_configuration(known), figures(&study.figures)];
     let named = SECTIONS.iter().zip(&all).filter(|(_, html)| !html.is_empty());
     let sections: Vec<(&str, &str)> = named.map(|(section, _)| *section).collect();
     let section = |((id, name), html): (&(&str, &str), &String)| match *id {

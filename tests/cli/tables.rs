@@ -354,3 +354,19 @@ fn a_folder_may_hold_what_a_command_reads_but_not_where_it_writes() {
     check_kept(&folder, &page, "params.toml", "--out: found params.toml, which is read for DIR");
     folder.succeeds(&["predict", "--params", "params.toml", "--out", "p.csv"]);
 }
+
+#[test]
+fn a_picture_says_m_and_p_in_the_users_words() {
+    let folder = Folder::new();
+    folder.write("runs.csv", "m,p,time_s\n1,1,9\n1,2,5\n2,1,6\n2,2,4\n4,1,5\n4,2,3.5\n");
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--out", "params.toml"]);
+    let plot = ["plot", "--params", "params.toml", "--names", "ranks,threads", "--out", "p.svg"];
+    for kind in ["combined", "heat-map", "residuals"] {
+        folder.succeeds(&[&plot[..], &["--kind", kind]].concat());
+        let picture = folder.read("p.svg");
+        assert!(picture.contains("ranks") && picture.contains("threads"), "{kind}");
+        assert!(!picture.contains("host thread") && !picture.contains("APU"), "{kind}");
+    }
+    let refused = folder.mmgp(&[&plot[..], &["--kind", "pareto"]].concat());
+    assert!(refused.code == Some(2) && refused.stderr.contains("--names"), "{}", refused.stderr);
+}

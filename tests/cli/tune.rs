@@ -59,6 +59,37 @@ fn the_page_of_a_search_of_rates_has_its_course_and_every_rate() {
     assert!(!page.contains("time [s]"), "{page}");
 }
 
+/// Nothing but what was declared is on the page, in the user's words; what failed is there with its reason.
+#[test]
+fn a_page_is_of_its_search_and_is_written_whatever_came_of_it() {
+    let folder = Folder::new();
+    let search = "tune --m 1,4 --p 1,2,8 --names ranks,threads --time-from t=(.*) --out out";
+    let script = "test $((MMGP_RANKS * MMGP_THREADS)) -gt 8 && { echo error: no room >&2; exit 3; }; \
+                  echo t=$((90 / MMGP_RANKS / MMGP_THREADS + MMGP_RANKS + MMGP_REP))";
+    run(&folder, &format!("{search} --until-regret 1% --runs 14"), script);
+    let page = folder.read("out/report.html");
+    let rows = page.split("Table: every configuration").nth(1).expect("a table");
+    let rows = rows.split("</table>").next().unwrap_or_default();
+    assert_eq!(rows.matches("<tr><td>").count(), 6, "{rows}");
+    for part in [
+        "exit status 3: error: no room",
+        ">ranks</text>",
+        ">threads</text>",
+        "Speed-up and efficiency",
+        "<dt>Processors</dt>",
+        "<dt>Command</dt><dd>mmgp tune --m 1,4",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("APUs for each host thread"));
+    // Nothing ran well: there is a page, which says what it lacks.
+    run(&folder, "tune --m 1,2 --p 1 --out none", "exit 1");
+    let page = folder.read("none/report.html");
+    for part in ["nothing ran well", "params.toml and what-if are not here: no run ended well"] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
 /// A program that fails, says so, and ends as if it had not.
 #[test]
 fn runs_that_print_an_error_and_end_well_are_counted_and_said() {

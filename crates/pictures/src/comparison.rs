@@ -82,7 +82,7 @@ impl Comparison {
             Self::AgainstP => against_p(area, times, ""),
             Self::OverAll => over_all(area, times, ""),
             Self::Parity => parity(area, times),
-            Self::Residuals => residuals(area, &times.points),
+            Self::Residuals => residuals(area, &times.points, &times.called),
             Self::Combined => {
                 let (upper, lower) = area.split_vertically(px(390.0));
                 let halves = panels(&upper, 2, 2);
@@ -115,16 +115,17 @@ type Placed = (f64, Point);
 
 /// Time against m at p = 1; `letter` stands before the caption.
 fn against_m(panel: &Area, times: &Points, letter: &str) -> Drawing {
-    let caption = format!("{letter}One APU for each host thread (p = 1)");
+    let [caption, ..] = times.called.alone();
+    let [title, _] = times.called.axes();
     let points = times.points.iter().filter(|point| point.p == 1).map(|it| (it.m, *it)).collect();
-    against(panel, times, points, [&caption, "host threads m"])
+    against(panel, times, points, [&(letter.to_string() + &caption), &title])
 }
 
 /// Time against p at m = 1; `letter` stands before the caption.
 fn against_p(panel: &Area, times: &Points, letter: &str) -> Drawing {
-    let caption = format!("{letter}One host thread (m = 1)");
+    let [_, caption, title] = times.called.alone();
     let points = times.points.iter().filter(|point| point.m == 1).map(|it| (it.p, *it)).collect();
-    against(panel, times, points, [&caption, "APUs for the host thread p"])
+    against(panel, times, points, [&(letter.to_string() + &caption), &title])
 }
 
 /// Time against a count.
@@ -154,9 +155,10 @@ fn over_all(panel: &Area, times: &Points, letter: &str) -> Drawing {
     let groups = columns.groups().map(|indices| indices.map(placed).collect()).collect();
     let places = columns.places.last().unwrap_or(&0.0) + 1.6;
     let caption = format!("{letter}Every configuration (m, p)");
+    let x_title = times.called.grouped();
     let around = Surround {
         caption: &caption,
-        x_title: columns::X_TITLE,
+        x_title: &x_title,
         above: BEST_HEIGHT,
         below: columns::BELOW,
         ..Surround::default()

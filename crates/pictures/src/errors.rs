@@ -1,5 +1,6 @@
 //! The pictures of what predictions are off by: one time against the other, and errors by counts.
 
+use super::Names;
 use super::axis::Axis;
 use super::chart::{Area, Chart, Drawing, Surround, panels};
 use super::scene::{Anchor, Scene};
@@ -95,16 +96,16 @@ pub(super) fn parity(panel: &Area, times: &Points) -> Drawing {
 }
 
 /// What errors stand against: caption, title of the axis, and the count of a point.
-type Count = (&'static str, &'static str, fn(&Point) -> u32);
-
-const COUNTS: [Count; 3] = [
-    ("(a) By host threads", "host threads m", |point| point.m),
-    ("(b) By APUs of a host thread", "APUs for each host thread p", |point| point.p),
-    ("(c) By all APUs", "APUs in use m × p", |point| point.m.saturating_mul(point.p)),
-];
+type Count<'a> = (&'a str, &'a str, fn(&Point) -> u32);
 
 /// Errors of the predictions in three panels with the same vertical axis.
-pub(super) fn residuals(area: &Area, points: &[Point]) -> Drawing {
+pub(super) fn residuals(area: &Area, points: &[Point], called: &Names) -> Drawing {
+    let ([by_m, by_p, by_both, both], [of_m, of_p]) = (called.errors(), called.axes());
+    let counts: [Count<'_>; 3] = [
+        (&by_m, &of_m, |point| point.m),
+        (&by_p, &of_p, |point| point.p),
+        (&by_both, &both, |point| point.m.saturating_mul(point.p)),
+    ];
     let errors = || Model::ALL.into_iter().flat_map(|model| model.errors(points).map(|it| it.1));
     let low = errors().fold(-NEAR_PERCENT, f64::min);
     let high = errors().fold(NEAR_PERCENT, f64::max);
@@ -114,14 +115,19 @@ pub(super) fn residuals(area: &Area, points: &[Point]) -> Drawing {
     let ends = ends.flat_map(|(low, high)| [within(low), within(high)]);
     let errors: Vec<f64> = errors().chain(ends).collect();
     let y = Axis::of_differences(errors.iter().copied());
-    let areas = panels(area, COUNTS.len(), COUNTS.len());
+    let areas = panels(area, counts.len(), counts.len());
     areas
         .iter()
-        .zip(COUNTS)
+        .zip(counts)
         .try_for_each(|(panel, count)| errors_by(panel, points, count, y.clone()))
 }
 
-fn errors_by(panel: &Area, points: &[Point], (caption, x_title, of): Count, y: Axis) -> Drawing {
+fn errors_by(
+    panel: &Area,
+    points: &[Point],
+    (caption, x_title, of): Count<'_>,
+    y: Axis,
+) -> Drawing {
     let mut counts: Vec<u32> = points.iter().map(of).collect();
     counts.sort_unstable();
     counts.dedup();

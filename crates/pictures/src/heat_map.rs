@@ -8,11 +8,10 @@ mod marks;
 
 use super::axis::{Axis, three_digits};
 use super::chart::{bounds, picture, sketch};
-use super::measure::Measure;
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
 use super::style::{self, STEPS, color_bar, shade};
-use super::style::{Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
+use super::style::{Entry, GREY, GRID, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
 use super::times::{MeasuredTime, PredictedTime, Standing, Times, checked};
 use crate::Mapping;
 use crate::error::{Error, Result};
@@ -32,20 +31,22 @@ const ISO_LINES: usize = 6;
 /// A map of what is predicted, with marks where something was measured.
 pub(super) fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
     let cell = |row: &PredictedTime| (row.mapping, row.time, row.standing);
-    let cells = cells("time_s", times.predicted.rows.iter().map(cell))?;
+    let has_failed = |of: Mapping| times.failed.iter().any(|(failed, _)| *failed == of);
+    let rows = times.predicted.rows.iter().filter(|row| !has_failed(row.mapping));
+    let cells = cells("time_s", rows.map(cell))?;
     let marked = times.measured.iter().map(|row| (row.mapping.m(), row.mapping.p()));
     let mut marked: Vec<(u32, u32)> = marked.collect();
     marked.sort_unstable();
-    let (measure, marked) = (&times.measure, (&marked[..], &*times.measured_as));
-    of_cells(title, Content { cells: &cells, what: "predicted", measure, marked })
+    let marked = (&marked[..], &*times.measured_as);
+    of_cells(title, Content { cells: &cells, what: "predicted", marked, times })
 }
 
 /// A map of what was measured.
 pub(super) fn of_measured(title: &str, times: &Times) -> Result<Scene> {
     let cell = |row: &MeasuredTime| (row.mapping, row.time, Standing::Slower);
     let cells = cells("measured_s", times.measured.iter().map(cell))?;
-    let (what, measure) = (&*times.measured_as, &times.measure);
-    of_cells(title, Content { cells: &cells, what, measure, marked: (&[], "") })
+    let what = &*times.measured_as;
+    of_cells(title, Content { cells: &cells, what, marked: (&[], ""), times })
 }
 
 /// The cells of a map by m and then by p.
@@ -94,7 +95,8 @@ struct Content<'a> {
     cells: &'a [Cell],
     /// What the times are: `predicted` or `measured`.
     what: &'a str,
-    measure: &'a Measure,
+    /// What m, p and the numbers are called, and what failed.
+    times: &'a Times,
     /// Configurations (m, p) that are marked, in order, and what they are.
     marked: (&'a [(u32, u32)], &'a str),
 }
@@ -102,7 +104,7 @@ struct Content<'a> {
 impl Content<'_> {
     fn best(&self) -> &Cell {
         let all = self.cells.iter().map(|cell| (cell.time, (cell.m, cell.p)));
-        let best = self.measure.best_of(all).map(|place| &self.cells[place]);
+        let best = self.times.measure.best_of(all).map(|place| &self.cells[place]);
         best.expect("invariant: a map has cells")
     }
 
@@ -156,11 +158,12 @@ impl<'a> Map<'a> {
     /// Divides an area that begins at the top of the picture; [`Map::move_below`] moves it down.
     fn new(content: Content<'a>) -> Self {
         let data = Bounds::new(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let values = |of: fn(&Cell) -> u32| content.cells.iter().map(of).collect();
-        let across = Places::new(values(|cell| cell.p), data.width());
-        let up = Places::new(values(|cell| cell.m), data.height());
+        let failed = || content.times.failed.iter().map(|(mapping, _)| (mapping.m(), mapping.p()));
+        let all = || content.cells.iter().map(|cell| (cell.m, cell.p)).chain(failed());
+        let across = Places::new(all().map(|(_, p)| p).collect(), data.width());
+        let up = Places::new(all().map(|(m, _)| m).collect(), data.height());
         let largest = content.cells.iter().map(|cell| cell.time).fold(0.0, f64::max);
-        let factor = content.measure.factor(largest);
+        let factor = content.times.measure.factor(largest);
         let shades = Axis::of_times(content.cells.iter().map(|cell| cell.time * factor));
         let mut map = Self { content, across, up, tiles: Vec::new(), shades, largest, data };
         map.tiles = map.divided();
@@ -178,7 +181,7 @@ impl<'a> Map<'a> {
                 standing: Standing::Slower,
                 count: 0,
             });
-            let order = |time: f64| self.content.measure.order(time);
+            let order = |time: f64| self.content.times.measure.order(time);
             if order(cell.time) < order(tile.time) {
                 tile.time = cell.time;
             }
@@ -236,7 +239,7 @@ impl<'a> Map<'a> {
     /// Entries of the legend.
     fn legend(&self) -> Vec<Entry> {
         let best = self.content.best();
-        let Content { measure, .. } = self.content;
+        let measure = &self.content.times.measure;
         let (word, amount) = (measure.best(), measure.words(best.time));
         let words = format!("{word}: ({}, {}) with {amount}", best.m, best.p);
         let mut entries = vec![entry(Mark::Star, &words)];
@@ -249,6 +252,9 @@ impl<'a> Map<'a> {
             entries.push((Vec::new(), format!("all {words}")));
         } else if !marked.is_empty() {
             entries.push(entry(Mark::Dot(INK), words));
+        }
+        if !self.content.times.failed.is_empty() {
+            entries.push(entry(Mark::Area(GRID), "failed or stopped"));
         }
         if self.tiles.iter().any(|tile| tile.count > 1) {
             let shade = style::color(STEPS / 2);
@@ -284,7 +290,7 @@ impl<'a> Map<'a> {
             area.right - 62.0,
             area.bottom - BOTTOM,
         );
-        let Content { what, measure, .. } = self.content;
+        let (what, measure) = (self.content.what, &self.content.times.measure);
         let title = format!("{what} {}", measure.title(self.largest));
         color_bar(scene, bar, (&self.shades, measure.better), &title);
         self.fill(scene);
@@ -294,6 +300,7 @@ impl<'a> Map<'a> {
             self.iso_lines(scene);
         }
         self.labels(scene);
+        self.cross_out(scene);
         self.dots(scene);
         self.marks(scene);
         let drawn = |cell: &Cell| {
@@ -315,12 +322,12 @@ impl<'a> Map<'a> {
     /// What is better is light.
     fn step(&self, time: f64) -> usize {
         let step = style::step(self.shades.fraction(time * self.factor()));
-        shade(step, self.content.measure.better)
+        shade(step, self.content.times.measure.better)
     }
 
     /// What numbers are multiplied by to be shown.
     fn factor(&self) -> f64 {
-        self.content.measure.factor(self.largest)
+        self.content.times.measure.factor(self.largest)
     }
 
     fn fill(&self, scene: &mut Scene) {
@@ -375,8 +382,9 @@ impl<'a> Map<'a> {
         }
         let [x, y] = self.data.middle();
         let title = TEXT.at(Anchor::Middle);
-        scene.text("APUs for each host thread p", [x, bottom + 40.0], title);
-        scene.text("host threads m", [18.0, y], title.upwards());
+        let [of_m, of_p] = self.content.times.names.axes();
+        scene.text(&of_p, [x, bottom + 40.0], title);
+        scene.text(&of_m, [18.0, y], title.upwards());
         let axes = vec![[left, self.data.top], [left, bottom], [self.data.right, bottom]];
         scene.line(axes, stroke(INK, 1.0));
     }

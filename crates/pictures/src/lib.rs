@@ -43,11 +43,13 @@ mod gantt;
 mod heat_map;
 mod machine;
 mod measure;
+mod names;
 mod places;
 #[cfg(feature = "png")]
 mod png;
 mod scene;
 mod schedulers;
+mod speed_up;
 mod style;
 mod svg;
 #[cfg(test)]
@@ -71,7 +73,9 @@ pub use curves::{CurvePanel, Curves};
 pub use front::{Front, FrontPoint};
 pub use gantt::Window;
 pub use measure::{Better, Measure};
+pub use names::Names;
 pub use schedulers::Quantity;
+pub use speed_up::SpeedUp;
 pub use times::{MeasuredTime, PredictedTime, Series, Standing, Times};
 
 /// What to draw.
@@ -140,6 +144,8 @@ pub enum Kind<'a> {
     Front(&'a Front),
     /// Curves over counts.
     Curves(&'a Curves),
+    /// Speed-up and efficiency by cores.
+    SpeedUp(&'a SpeedUp),
 }
 
 /// The format of a picture.
@@ -230,5 +236,6 @@ fn scene(figure: &Picture<'_>) -> Result<Scene> {
         Kind::Machine(rows) => machine::scene(title, rows),
         Kind::Front(front) => front::scene(title, front),
         Kind::Curves(curves) => curves::scene(title, curves),
+        Kind::SpeedUp(of) => speed_up::scene(title, of),
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Names;
 use super::measure::Measure;
 use super::scene::Color;
 use super::style::{BAND, Entry, MEASURED, Mark, PREDICTED, REFINED, SKY, entry};
@@ -70,6 +71,8 @@ pub struct Series {
 ///     predicted: Series { name: "equation 11".into(), rows: vec![predicted] },
 ///     beside: None,
 ///     measure: Default::default(),
+///     names: Default::default(),
+///     failed: Vec::new(),
 /// };
 /// let figure = Picture { title: "My program", kind: Kind::Parity(&times) };
 /// assert!(draw(&figure, Format::Svg)?.starts_with(b"<svg"));
@@ -87,6 +90,10 @@ pub struct Times {
     pub beside: Option<Series>,
     /// What the numbers are, where they are no times.
     pub measure: Measure,
+    /// What m and p are called.
+    pub names: Names,
+    /// Configurations that cannot be chosen, and why; a map crosses them out.
+    pub failed: Vec<(Mapping, String)>,
 }
 
 impl Times {
@@ -118,6 +125,8 @@ impl Times {
             predicted: Series { name: "equation 11".into(), rows: predicted },
             beside: (!beside.rows.is_empty()).then_some(beside),
             measure: Measure::default(),
+            names: Names::default(),
+            failed: Vec::new(),
         })
     }
 
@@ -133,6 +142,8 @@ impl Times {
             predicted: Series { name: "equation 11".into(), rows },
             beside: None,
             measure: Measure::default(),
+            names: Names::default(),
+            failed: Vec::new(),
         })
     }
 }
@@ -199,6 +210,8 @@ pub(super) struct Points {
     pub points: Vec<Point>,
     pub measured_as: String,
     pub measure: Measure,
+    /// What m and p are called.
+    pub called: Names,
     /// The names of both models.
     names: [String; 2],
     /// The number of runs of a time in words, where there are several.
@@ -294,6 +307,7 @@ pub(super) fn points(times: &Times) -> Result<Points> {
     }
     let of_beside = times.beside.as_ref().map_or(String::new(), |series| series.name.clone());
     Ok(Points {
+        called: times.names.clone(),
         points: points.into_values().collect(),
         measured_as: times.measured_as.clone(),
         measure: times.measure.clone(),

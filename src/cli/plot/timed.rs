@@ -154,6 +154,8 @@ impl TimedRuns {
             predicted: Series { name: name.into(), rows },
             beside: None,
             measure: measure(self.objective()),
+            names: Default::default(),
+            failed: Vec::new(),
         }
     }
 }

@@ -2,22 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::declare::Words;
 use crate::Mapping;
 use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
 use crate::cli::objective::amount;
-use crate::error::Result;
+use crate::cli::words::Words;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
 use crate::native::{failure_notes, placement_notes};
 use crate::objective::Objective;
-use crate::quantity::Quantity;
-use crate::report::search;
 use crate::statistics::median;
 use crate::tune::derived;
-use crate::tune::engine::{End, Level, mapping, timed, tried};
+use crate::tune::engine::{End, Level, mapping, timed};
 use crate::tune::{Search, Verdict};
 use crate::units::{Percent, Seconds};
 
@@ -35,6 +32,8 @@ pub struct LevelAnswer<'a> {
     pub words: &'a Words,
     /// How the work is divided.
     pub decomposition: Decomposition,
+    /// Processors of the computer on which the search began, where that is known.
+    pub processors: Option<u32>,
 }
 
 /// What the choice may cost, in words; `None` where nothing is said of it yet.
@@ -72,7 +71,7 @@ impl LevelAnswer<'_> {
         &self.level.search
     }
 
-    fn of_level(&self) -> impl Iterator<Item = &Attempt> {
+    pub fn of_level(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|it| it.params == self.level.factors)
     }
 
@@ -87,7 +86,7 @@ impl LevelAnswer<'_> {
     }
 
     /// The times of every configuration that ran well.
-    fn times(&self) -> BTreeMap<Mapping, Vec<f64>> {
+    pub fn times(&self) -> BTreeMap<Mapping, Vec<f64>> {
         let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
         for run in derived::runs(&self.level.factors, self.attempts) {
             times.entry(Mapping::of(run.m, run.p)).or_default().push(run.time_s);
@@ -177,17 +176,24 @@ impl LevelAnswer<'_> {
             .with("sentence", self.sentence())
     }
 
-    /// The parameters that the runs determine, where they suffice.
-    pub fn parameters(&self, name: &str) -> Option<Parameters> {
+    /// The parameters that the runs determine, or why they do not.
+    pub fn parameters(&self, name: &str) -> std::result::Result<Parameters, String> {
         let rows = derived::runs(&self.level.factors, self.attempts);
-        let (mut runs, _) = Runs::from_rows("runs.csv", &rows).ok()?;
+        if rows.is_empty() {
+            return Err("no run ended well".into());
+        }
+        let runs = Runs::from_rows("runs.csv", &rows).map_err(|error| error.to_string());
+        let (mut runs, _) = runs?;
         runs.quantity = self.objective().quantity().clone();
-        let most = self.search().space.iter().map(|it| it.apus()).max()?;
-        let apus = u32::try_from(most).ok()?;
+        let most = self.search().space.iter().map(|it| it.apus()).max().unwrap_or(1);
+        let apus = u32::try_from(most).map_err(|_| format!("m*p = {most} is too many"))?;
         let settings = Settings::new(name, self.decomposition, apus);
         let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
-        let fitted = fit(&inputs, &settings).ok()?;
-        fitted.traded.is_empty().then_some(fitted.parameters)
+        let fitted = fit(&inputs, &settings).map_err(|error| error.to_string())?;
+        if fitted.traded.is_empty() {
+            return Ok(fitted.parameters);
+        }
+        Err("these runs cannot tell its terms apart".into())
     }
 
     /// What runs that count as good printed of errors.
@@ -254,7 +260,7 @@ impl LevelAnswer<'_> {
     /// What stands below the sentence: what limits, what failed, what comes next.
     pub fn details(&self, name: &str) -> String {
         let mut lines = Vec::new();
-        if let (Some(choice), Some(parameters)) = (self.verdict.choice, self.parameters(name)) {
+        if let (Some(choice), Ok(parameters)) = (self.verdict.choice, self.parameters(name)) {
             lines.extend(self.limit(&parameters, choice));
         }
         lines.extend(self.failures());
@@ -280,45 +286,9 @@ impl LevelAnswer<'_> {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// What a page shows of the search; what is known after each attempt is found again.
-    ///
-    /// # Errors
-    /// The errors of [`Search::judge`].
-    pub fn course(&self, name: &str) -> Result<search::Search> {
-        let all: Vec<Attempt> = self.of_level().cloned().collect();
-        let step = all.len().div_ceil(MOST_JUDGED);
-        let quantity = self.objective().quantity();
-        let row = |(place, it): (usize, &Attempt)| -> Result<search::Row> {
-            let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
-            let known = tried(&self.level.factors, &all[..=place]);
-            let verdict = is_judged.then(|| self.search().judge(&known)).transpose()?;
-            let reason = it.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
-            Ok(search::Row {
-                order: place as u64 + 1,
-                m: it.m,
-                p: it.p,
-                kind: match it.repetition {
-                    0 => "warm-up".into(),
-                    repetition => format!("run {repetition}"),
-                },
-                status: format!("{}{reason}", it.status),
-                number: it.time_s.map(|time| quantity.number(Seconds(time))),
-                wall_s: it.wall_s,
-                cpu_s: it.cpu_s,
-                max_rss_kb: it.max_rss_kb,
-                best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
-                expected: verdict.as_ref().and_then(|it| it.expected_regret),
-                regret: verdict.as_ref().and_then(|it| it.regret_95),
-            })
-        };
-        Ok(search::Search {
-            sentence: self.sentence(),
-            details: self.details(name).lines().map(str::to_string).collect(),
-            names: self.words.pair(),
-            measured: in_unit(quantity),
-            limit: self.search().goal.regret(),
-            attempts: all.iter().enumerate().map(row).collect::<Result<_>>()?,
-        })
+    /// What makes the times doubtful, for the warnings of the page.
+    pub fn doubts(&self) -> Vec<String> {
+        [self.complaints(), self.clocks()].into_iter().flatten().collect()
     }
 
     /// The formula, and the parts of the time at the choice.
@@ -351,15 +321,6 @@ impl LevelAnswer<'_> {
         Some(format!("By equation 11{off}, what limits is {first}{rest}."))
     }
 }
-
-/// What was measured, with its unit: `time [s]`, `rate [ns/day]`.
-fn in_unit(quantity: &Quantity) -> String {
-    let measured = Objective::of(quantity.clone());
-    format!("{} [{}]", measured.name(), measured.unit().unwrap_or_default())
-}
-
-/// The most states of a search that are found again for its page.
-const MOST_JUDGED: usize = 100;
 
 /// The budget's share that is left, as a time.
 pub fn left(budget: Option<Seconds>, spent: Seconds) -> Option<Seconds> {

@@ -7,6 +7,7 @@ use clap::{Args as _, Command, FromArgMatches as _};
 use super::answer::LevelAnswer;
 use super::declare::Declaration;
 use super::program::OUTPUT;
+use super::session::processors;
 use super::{Arguments, TypedFlags, of_drivers};
 use crate::answer::Object;
 use crate::attempt::Attempt;
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::native::first_failure;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
-use crate::report::{Study, page};
+use crate::report::{Study, page_of_search};
 use crate::table::records::Run;
 use crate::table::{self, Source, csv};
 use crate::tune::engine::{End, Level, verdicts};
@@ -30,6 +31,8 @@ pub struct SearchReport<'a> {
     pub levels: &'a [Level],
     /// The folder of the search.
     pub folder: &'a Path,
+    /// The command that was typed, for the page.
+    pub command: &'a str,
     /// The reason why there are no more runs.
     pub end: Option<End>,
 }
@@ -111,6 +114,7 @@ fn answers<'a>(
             attempts,
             words: &report.declared.words,
             decomposition: report.declared.decomposition,
+            processors: processors(report.folder),
         })
     })
     .collect()
@@ -171,19 +175,20 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
             let text = runs_csv(&rows, found.objective.quantity());
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
-        if let Some(parameters) = found.parameters(&name) {
+        let (parameters, absent) = match found.parameters(&name) {
+            Ok(parameters) => (Some(parameters), Vec::new()),
+            Err(why) => (None, vec![format!("params.toml and what-if are not here: {why}.")]),
+        };
+        if let Some(parameters) = &parameters {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
-            let study = Study {
-                title: format!("{name}{suffix}"),
-                search: Some(found.course(&name)?),
-                objective: Some(found.objective.clone()),
-                ..Study::new(parameters)
-            };
-            // What is too large to be ranked whole has no page.
-            if let Ok(page) = page(&study) {
-                table::write(&folder.join(format!("report{suffix}.html")), page)?;
-            }
         }
+        let study = parameters.map(|parameters| Study {
+            objective: Some(found.objective.clone()),
+            ..Study::new(parameters)
+        });
+        let search = found.page(&name, report.command, absent)?;
+        let page = page_of_search(&format!("{name}{suffix}"), &search, study.as_ref())?;
+        table::write(&folder.join(format!("report{suffix}.html")), page)?;
     }
     // These formats are of times.
     if derived::quantity(attempts).is_time() {

@@ -15,6 +15,7 @@ use crate::attempt::{Attempt, Order};
 use crate::cli::files::Guard;
 use crate::cli::output::{Verbosity, data, warn};
 use crate::error::{Error, Result};
+use crate::launch::command_line;
 use crate::native::{self, host};
 use crate::quantity::Quantity;
 use crate::table;
@@ -30,6 +31,8 @@ pub struct Job {
     target: &'static TargetEntry,
     pub folder: PathBuf,
     flags: TypedFlags,
+    /// The command line in full, with what a file of flags said.
+    typed: String,
     identity: Vec<(&'static str, String)>,
 }
 
@@ -78,6 +81,9 @@ impl RunsArguments {
             }
         };
         let flags = typed(words);
+        let words: Vec<String> =
+            words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+        let typed_line = command_line(&[vec!["mmgp".into()], words].concat());
         if let Some(path) = save_as {
             table::write(path, flags.to_toml())?;
         }
@@ -96,6 +102,7 @@ impl RunsArguments {
             identity,
             target: self.on,
             folder: search.out.clone(),
+            typed: typed_line,
             flags,
             declared,
             settings,
@@ -139,8 +146,8 @@ impl Job {
 
     /// The report of the attempts, and why there are no more.
     pub fn report(&self, end: Option<End>) -> SearchReport<'_> {
-        let Self { declared, levels, folder, .. } = self;
-        SearchReport { declared, levels, folder, end }
+        let Self { declared, levels, folder, typed: command, .. } = self;
+        SearchReport { declared, levels, folder, command, end }
     }
 
     /// Nodes that a configuration takes.

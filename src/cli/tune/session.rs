@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::declare::{Declaration, Words};
+use super::declare::Declaration;
 use crate::Mapping;
 use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
 use crate::cli::output::{self, Spinner, Verbosity, spinner};
 use crate::cli::signals;
+use crate::cli::words::Words;
 use crate::error::{Error, Result, Warning, shortened};
 use crate::lab::Identity;
 use crate::launch::{command_line, quoted};

@@ -54,4 +54,4 @@ pub mod engine;
 mod history;
 mod search;
 
-pub use search::{Finding, Goal, Search, Trial, Verdict};
+pub use search::{BelievedTime, Finding, Goal, Search, Trial, Verdict};

@@ -100,6 +100,17 @@ pub struct Verdict {
     pub taken_to_fail: Vec<Mapping>,
 }
 
+/// A configuration with the time that it is believed to take over many runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BelievedTime {
+    /// Processes m and accelerators p of each.
+    pub mapping: Mapping,
+    /// The time \[s\].
+    pub time: Seconds,
+    /// Ends of its interval, 95 % \[s\].
+    pub interval: (Seconds, Seconds),
+}
+
 impl Search {
     /// What is known after `tried`, in that order.
     ///
@@ -143,6 +154,26 @@ impl Search {
             self.look_further(&posterior, &history, (&open, ran[best]), &mut verdict);
         }
         Ok(verdict)
+    }
+
+    /// The time of every configuration that may be chosen, as it is believed after `tried`, with its 95 %
+    /// interval; of none before one ran well.
+    ///
+    /// # Errors
+    /// Those of [`Posterior::new`].
+    pub fn believed(&self, tried: &[Trial]) -> Result<Vec<BelievedTime>> {
+        let history = History::of(tried);
+        if !self.space.iter().any(|&it| history.ran(it)) {
+            return Ok(Vec::new());
+        }
+        let observations = history.observations().of_quantity(self.objective.quantity().clone());
+        let marginals = Posterior::new(&self.prior, Some(observations))?.marginals(&self.space);
+        let believed = |(index, &mapping): (usize, &Mapping)| BelievedTime {
+            mapping,
+            time: marginals.time(index),
+            interval: (marginals.quantile(index, 0.025), marginals.quantile(index, 0.975)),
+        };
+        Ok(self.space.iter().enumerate().map(believed).collect())
     }
 
     /// What the choice may cost, and what to run next.

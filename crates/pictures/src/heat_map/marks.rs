@@ -4,10 +4,27 @@ use std::collections::BTreeSet;
 
 use super::{Cell, Map, Tile};
 use crate::scene::{Bounds, Place, Scene};
-use crate::style::{DOT, INK, Mark, VERMILLION, WHITE, stroke};
+use crate::style::{DOT, GRID, INK, Mark, VERMILLION, WHITE, stroke};
 use crate::times::Standing;
 
 impl Map<'_> {
+    /// A cross over what cannot be chosen.
+    pub(super) fn cross_out(&self, scene: &mut Scene) {
+        for (mapping, why) in &self.content.times.failed {
+            let bounds = self.bounds((self.across.tile(mapping.p()), self.up.tile(mapping.m())));
+            let Bounds { left, top, right, bottom } = bounds;
+            if self.is_even() {
+                scene
+                    .rectangle(Bounds::new(left + 0.5, top + 0.5, right - 0.5, bottom - 0.5), GRID);
+            }
+            let ([x, y], half) = (bounds.middle(), 5.0);
+            for side in [-half, half] {
+                scene.line(vec![[x - half, y - side], [x + half, y + side]], stroke(INK, 1.4));
+            }
+            scene.spots.push((bounds, format!("({}, {}): {why}", mapping.m(), mapping.p())));
+        }
+    }
+
     /// Dots where configurations are marked: in the corner of a cell with a number.
     pub(super) fn dots(&self, scene: &mut Scene) {
         let marked = self.content.marked.0;

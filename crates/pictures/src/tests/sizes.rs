@@ -23,6 +23,8 @@ fn runs() -> Times {
         measure: Default::default(),
         predicted: Series { name: "the mean of three models".into(), rows },
         beside: None,
+        names: Default::default(),
+        failed: Vec::new(),
     }
 }
 

@@ -1,0 +1,173 @@
+//! What the page of a search shows, from its log.
+
+use std::collections::BTreeMap;
+
+use super::answer::LevelAnswer;
+use crate::Mapping;
+use crate::attempt::{Attempt, Status};
+use crate::error::Result;
+use crate::launch::command_line;
+use crate::plot::SpeedUp;
+use crate::report::search::{Row, Search, SearchedConfiguration};
+use crate::tune::engine::{mapping, tried};
+use crate::units::Seconds;
+
+/// The most states of a search that are found again for its page.
+const MOST_JUDGED: usize = 100;
+
+impl LevelAnswer<'_> {
+    /// What a page shows of the search; what is known after each attempt is found again. `absent` says what
+    /// the page lacks, and why.
+    ///
+    /// # Errors
+    /// The errors of [`judge`](crate::tune::Search::judge).
+    pub fn page(&self, name: &str, command: &str, mut absent: Vec<String>) -> Result<Search> {
+        let all: Vec<Attempt> = self.of_level().cloned().collect();
+        let speed_up = self.speed_up();
+        if speed_up.is_none() {
+            absent.push(match self.objective.quantity().is_speed() {
+                true => "Speed-up is not here: it asks for runs on two numbers of cores.".into(),
+                false => "Speed-up is not here: what was measured is no time and no rate.".into(),
+            });
+        }
+        Ok(Search {
+            sentence: self.sentence(),
+            details: self.details(name).lines().map(str::to_string).collect(),
+            names: self.words.pair(),
+            quantity: self.objective.quantity().clone(),
+            limit: self.level.search.goal.regret(),
+            origin: self.origin(command, &all),
+            warnings: self.doubts(),
+            configurations: self.configurations()?,
+            speed_up,
+            attempts: self.rows(&all)?,
+            absent,
+        })
+    }
+
+    /// The command, the computer, the days, and what else was set.
+    fn origin(&self, command: &str, all: &[Attempt]) -> Vec<(String, String)> {
+        let ran = all.iter().find(|it| !it.argv.is_empty());
+        let typed = ran.map(|it| command_line(&it.argv));
+        let several = |mut values: Vec<String>| {
+            values.retain(|it| !it.is_empty());
+            values.sort_unstable();
+            values.dedup();
+            (!values.is_empty()).then(|| values.join(", "))
+        };
+        let days = || all.iter().map(|it| it.start.as_str()).filter(|it| !it.is_empty());
+        let day = |of: Option<&str>| of.map(str::to_string);
+        let when = day(days().min()).zip(day(days().max()));
+        let loads = || all.iter().filter_map(|it| it.load);
+        let load = loads().reduce(f64::min).zip(loads().reduce(f64::max));
+        let facts = [
+            ("Command", (!command.is_empty()).then(|| command.to_string())),
+            ("A run, as it was started", typed),
+            ("Computer", several(all.iter().map(|it| it.host.clone()).collect())),
+            ("Processors", self.processors.map(|it| it.to_string())),
+            ("From, to (UTC)", when.map(|(from, to)| format!("{from}, {to}"))),
+            ("Load before a run", load.map(|(low, high)| format!("{low:.1} to {high:.1}"))),
+        ];
+        let fact = |(name, value): (&str, Option<String>)| Some((name.to_string(), value?));
+        facts.into_iter().filter_map(fact).collect()
+    }
+
+    /// Everything that may be chosen, with what is believed of it and what came of its runs.
+    fn configurations(&self) -> Result<Vec<SearchedConfiguration>> {
+        let search = &self.level.search;
+        let known = tried(&self.level.factors, self.attempts);
+        let believed: BTreeMap<Mapping, [Seconds; 3]> = search
+            .believed(&known)?
+            .into_iter()
+            .map(|it| (it.mapping, [it.time, it.interval.0, it.interval.1]))
+            .collect();
+        let times = self.times();
+        let row = |&of: &Mapping| {
+            let times: Vec<Seconds> =
+                times.get(&of).into_iter().flatten().map(|&time| Seconds(time)).collect();
+            SearchedConfiguration {
+                mapping: of,
+                believed: believed.get(&of).copied(),
+                trouble: self.trouble(of, &times),
+                times,
+            }
+        };
+        Ok(search.space.iter().map(row).collect())
+    }
+
+    /// Why a configuration has no time, where it was tried.
+    fn trouble(&self, of: Mapping, times: &[Seconds]) -> Option<String> {
+        if !times.is_empty() {
+            return None;
+        }
+        let bad = [Status::Failed, Status::Wrong, Status::Timeout];
+        let last =
+            self.of_level().filter(|it| mapping(it) == of && bad.contains(&it.status)).last();
+        let last = last?;
+        let reason = last.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+        Some(format!("{}{reason}", last.status))
+    }
+
+    /// The runs as speed-ups against the smallest number of cores, by the choice.
+    fn speed_up(&self) -> Option<SpeedUp> {
+        if !self.objective.quantity().is_speed() {
+            return None;
+        }
+        let times = self.times();
+        let middle = |of: &Mapping| {
+            let times = times.get(of)?;
+            let sum: f64 = times.iter().map(|time| time.ln()).sum();
+            Some(Seconds((sum / times.len() as f64).exp()))
+        };
+        let fewest = times.keys().map(|it| it.apus()).min()?;
+        let of_fewest = times.keys().filter(|it| it.apus() == fewest);
+        let by_time = |one: &&Mapping, other: &&Mapping| {
+            let time = |it: &Mapping| middle(it).map_or(f64::INFINITY, |time| time.0);
+            time(one).total_cmp(&time(other))
+        };
+        let reference = *of_fewest.min_by(by_time)?;
+        if times.keys().all(|it| it.apus() == fewest) {
+            return None;
+        }
+        let runs =
+            times.iter().flat_map(|(&of, times)| times.iter().map(move |&it| (of, Seconds(it))));
+        let chosen =
+            self.verdict.choice.and_then(|it| Some(("chosen".to_string(), it, middle(&it)?)));
+        Some(SpeedUp {
+            runs: runs.collect(),
+            reference: (reference, middle(&reference)?),
+            marked: chosen.into_iter().collect(),
+        })
+    }
+
+    /// Every attempt, with what was known after it.
+    fn rows(&self, all: &[Attempt]) -> Result<Vec<Row>> {
+        let step = all.len().div_ceil(MOST_JUDGED);
+        let quantity = self.objective.quantity();
+        let row = |(place, it): (usize, &Attempt)| -> Result<Row> {
+            let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
+            let known = tried(&self.level.factors, &all[..=place]);
+            let verdict = is_judged.then(|| self.level.search.judge(&known)).transpose()?;
+            let reason = it.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            Ok(Row {
+                order: place as u64 + 1,
+                m: it.m,
+                p: it.p,
+                kind: match it.repetition {
+                    0 => "warm-up".into(),
+                    repetition => format!("run {repetition}"),
+                },
+                status: format!("{}{reason}", it.status),
+                number: it.time_s.map(|time| quantity.number(Seconds(time))),
+                wall_s: it.wall_s,
+                cpu_s: it.cpu_s,
+                max_rss_kb: it.max_rss_kb,
+                load: it.load,
+                best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
+                expected: verdict.as_ref().and_then(|it| it.expected_regret),
+                regret: verdict.as_ref().and_then(|it| it.regret_95),
+            })
+        };
+        all.iter().enumerate().map(row).collect()
+    }
+}
