@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(
             refused(&["--where", "m*p <= cpus"]),
             "--where: found \"cpus\" at character 8, expected m, p, nodes, a number or one of the \
-             constants cores, gpus"
+             constants cores, physical_cores, sockets, numa, gpus"
         );
         let error = refused(&["--where", "m < 2", "--constant", "m=2"]);
         assert!(error.starts_with("--constant: found m = 2, expected a name"), "{error}");
