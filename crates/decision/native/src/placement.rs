@@ -250,6 +250,11 @@ mod tests {
         let hyperthreads = run("./app", (2, 4), 16, &["1x4 on 0,8", "1x4 on 1,9"]);
         check(&[hyperthreads], &["share processors 0,8"]);
         // All ranks with their threads at the same places.
+        // Nobody is free.
+        check(
+            &[run("./app", (1, 4), 4, &["3x4 on 0-3"])],
+            &["12 threads worked on 4 processors, where"],
+        );
         let mut same = run("./app", (2, 2), 8, &["2x2 on 0-1"]);
         same.env.insert("OMP_PROC_BIND".into(), "true".into());
         check(&[same], &["4 threads of 2 processes share processors 0-1: without OMP_PROC_BIND"]);

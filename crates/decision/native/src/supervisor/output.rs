@@ -21,7 +21,7 @@ const PIECE: usize = 256 * 1024;
 const SEARCHED: usize = 64 * 1024;
 
 /// Longer lines are searched in pieces, in bytes.
-const LONGEST_LINE: usize = 256 * 1024;
+const LONGEST_LINE: usize = KEPT;
 
 /// Bytes that two pieces of a line share, so that what stands in both is found.
 const SHARED: usize = 64 * 1024;
@@ -94,17 +94,22 @@ impl Output {
         match stream.read(&mut self.buffer[self.filled..self.filled + PIECE]) {
             Ok(0) => self.stream = None,
             Ok(count) => {
-                self.filled += count;
                 if count >= FULL && !self.is_pipe_large {
                     enlarge(stream.as_fd());
                     self.is_pipe_large = true;
                 }
-                if self.filled - self.searched >= SEARCHED {
-                    self.search();
-                }
+                self.took(count);
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => self.stream = None,
+        }
+    }
+
+    /// Takes in so many bytes more that are in the buffer.
+    fn took(&mut self, count: usize) {
+        self.filled += count;
+        if self.filled - self.searched >= SEARCHED {
+            self.search();
         }
     }
 
@@ -114,7 +119,8 @@ impl Output {
         if self.buffer.len() - self.filled >= PIECE {
             return;
         }
-        let start = self.searched.min(self.filled - KEPT);
+        // What was not searched is less than the longest line, which is no longer than this.
+        let start = self.filled - KEPT;
         self.buffer.copy_within(start..self.filled, 0);
         self.filled -= start;
         self.searched -= start;
@@ -232,19 +238,44 @@ mod tests {
         }
     }
 
+    /// What is found in these bytes by a pattern, where they are searched after exactly so many.
+    fn found_in(bytes: &[u8], pattern: &str) -> Option<Match> {
+        let pattern = LineRegex::new(pattern).expect("a pattern");
+        let mut output = Output::new(None::<OwnedFd>, &[pattern]);
+        for piece in bytes.chunks(SEARCHED) {
+            output.make_room();
+            output.buffer[output.filled..output.filled + piece.len()].copy_from_slice(piece);
+            output.took(piece.len());
+        }
+        output.finish().matches.remove(0)
+    }
+
     #[test]
     fn a_line_without_end_is_searched_in_pieces_that_share_what_stands_in_both() {
-        for before in [LONGEST_LINE - 3, LONGEST_LINE + 1, 3 * LONGEST_LINE, BUFFER - 1, BUFFER] {
-            for behind in [1, LONGEST_LINE, 2 * BUFFER] {
-                let filler = |count: usize| "\u{b5}".repeat(count / 2);
-                let text = filler(before) + "t=12345 s" + &filler(behind);
-                let found = read(text.as_bytes(), &["t=([0-9]+)"]);
-                assert_eq!(first_group(&found), Some("12345"), "{before} {behind}");
-                // A piece is neither the begin nor the end of a line.
-                let anchored = read(text.as_bytes(), &["^(\u{b5}{9,20})|(?:\u{b5}{2})$", "^s"]);
-                assert_eq!(anchored.matches[1], None);
+        for end_of_piece in [LONGEST_LINE, 2 * LONGEST_LINE - SHARED, 4 * LONGEST_LINE - 3 * SHARED]
+        {
+            for before in end_of_piece - 9..=end_of_piece + 1 {
+                for behind in [1, LONGEST_LINE, 2 * BUFFER] {
+                    let text = "x".repeat(before) + "t=12345 s" + &"x".repeat(behind);
+                    let found = found_in(text.as_bytes(), "t=([0-9]+)").expect("a match");
+                    assert_eq!(found.groups[1].1.as_deref(), Some("12345"), "{before} {behind}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn a_piece_of_a_line_is_neither_its_begin_nor_its_end() {
+        let text = "a".to_string() + &"x".repeat(3 * BUFFER) + "z";
+        assert_eq!(found_in(text.as_bytes(), "^(x)"), None);
+        assert_eq!(found_in(text.as_bytes(), "(x)$"), None);
+        assert!(
+            found_in(text.as_bytes(), "^a").is_some() && found_in(text.as_bytes(), "xz$").is_some()
+        );
+        // Letters of several bytes are cut anywhere.
+        let text = "\u{b5}".repeat(BUFFER) + "t=5";
+        assert!(found_in(text.as_bytes(), "^\u{b5}{3}").is_some());
+        assert!(found_in(text.as_bytes(), "\u{b5}t=5$").is_some());
     }
 
     #[test]
