@@ -26,8 +26,12 @@ const LONGEST_LINE: usize = KEPT;
 /// Bytes that two pieces of a line share, so that what stands in both is found.
 const SHARED: usize = 64 * 1024;
 
-/// Bytes of the buffer: what is kept at most beside a piece that is read, several times over.
+/// Bytes of the buffer at most: what is kept beside a piece that is read, several times over.
 const BUFFER: usize = 4 * KEPT;
+
+/// Bytes of the buffer at first: most commands print little, and to clear more would take longer than
+/// these run.
+const FIRST_BUFFER: usize = 16 * 1024;
 
 /// Bytes in a pipe at which a command may soon have to wait: half of what it holds unless it is told
 /// otherwise.
@@ -68,7 +72,7 @@ impl Output {
         Self {
             stream: stream.map(|stream| stream.into().into()),
             patterns: patterns.to_vec(),
-            buffer: vec![0; BUFFER],
+            buffer: vec![0; FIRST_BUFFER],
             filled: 0,
             searched: 0,
             is_within_line: false,
@@ -91,7 +95,8 @@ impl Output {
     pub fn read(&mut self) {
         self.make_room();
         let Some(stream) = &mut self.stream else { return };
-        match stream.read(&mut self.buffer[self.filled..self.filled + PIECE]) {
+        let end = self.buffer.len().min(self.filled + PIECE);
+        match stream.read(&mut self.buffer[self.filled..end]) {
             Ok(0) => self.stream = None,
             Ok(count) => {
                 if count >= FULL && !self.is_pipe_large {
@@ -113,10 +118,15 @@ impl Output {
         }
     }
 
-    /// Lets go of what was searched and is before the end that is kept, where a piece would have no
-    /// room.
+    /// Makes the buffer larger, or lets go of what was searched and is before the end that is kept, where a
+    /// piece would have no room.
     fn make_room(&mut self) {
-        if self.buffer.len() - self.filled >= PIECE {
+        let size = self.buffer.len();
+        if size - self.filled >= PIECE.min(size / 2) {
+            return;
+        }
+        if size < BUFFER {
+            self.buffer.resize(2 * size, 0);
             return;
         }
         // What was not searched is less than the longest line, which is no longer than this.
@@ -242,6 +252,7 @@ mod tests {
     fn found_in(bytes: &[u8], pattern: &str) -> Option<Match> {
         let pattern = LineRegex::new(pattern).expect("a pattern");
         let mut output = Output::new(None::<OwnedFd>, &[pattern]);
+        output.buffer.resize(BUFFER, 0);
         for piece in bytes.chunks(SEARCHED) {
             output.make_room();
             output.buffer[output.filled..output.filled + piece.len()].copy_from_slice(piece);
