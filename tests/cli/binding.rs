@@ -56,6 +56,25 @@ fn a_launcher_of_mpi_and_openmp_is_told_to_bind_and_the_user_may_say_otherwise()
     check(unbound, "./mpirun -n {m} ./app", "OMP_NUM_THREADS=1 ./mpirun -n 1 ./app");
     check(kind, "./prterun -n {m} ./app", "OMP_NUM_THREADS=1 ./prterun -n 1 ./app");
     check("", "./mpirun -n {m} ./app", "./mpirun -n 1 ./app");
+    // Runs that are bound are no runs of the same log as others.
+    let words = [
+        "measure",
+        "--m",
+        "1",
+        "--p",
+        "1",
+        "--repetitions",
+        "1",
+        "--out",
+        "mixed",
+        "--as",
+        "mpi+openmp",
+    ];
+    let command = ["--", "./mpirun", "-n", "{m}", "true"];
+    folder.succeeds(&[&words[..], &command].concat());
+    let other = folder.mmgp(&[&words[..], &["--binding", "none"], &command].concat());
+    let told = "--binding was \"auto\", and is none";
+    assert!(other.code == Some(2) && other.stderr.contains(told), "{}", other.stderr);
     // Without a core for each there is nothing to bind to.
     let many = shown(&folder, kind, 2 * processors() + 1, "./mpirun -n {m} ./app");
     assert!(many.ends_with("./mpirun --bind-to none -n 1 ./app"), "{many}");

@@ -93,6 +93,8 @@ impl RunsArguments {
         let objective = search.best.captured().unwrap_or_default();
         let mut identity = program.identity();
         identity.push(("--objective", objective.into()));
+        let binding = if settings.binding.is_some() { "auto" } else { "" };
+        identity.push(("--binding", binding.into()));
         if self.on.name != TARGETS[0].name {
             identity.push(("--on", self.on.name.into()));
         }
