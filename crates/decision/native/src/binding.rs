@@ -14,7 +14,7 @@ use crate::host;
 
 /// A launcher of MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MpiLauncher {
+pub(crate) enum MpiLauncher {
     /// `mpirun` of Open MPI up to version 4
     OpenMpi4,
     /// `mpirun` of Open MPI from version 5 on
@@ -56,7 +56,7 @@ const OPTIONS: [&str; 16] = [
 ];
 
 /// The place of the launcher in a command, which it begins but for programs that run another.
-pub fn launcher_in(argv: &[String]) -> Option<usize> {
+pub(crate) fn launcher_in(argv: &[String]) -> Option<usize> {
     let name = |word: &str| Path::new(word).file_name()?.to_str().map(String::from);
     let first = name(argv.first()?)?;
     let is_launcher = |word: &String| name(word).is_some_and(|it| LAUNCHERS.contains(&&*it));
@@ -70,7 +70,7 @@ pub(crate) fn starts_ranks(name: &str) -> bool {
 }
 
 /// Whether options of the command say where ranks go already.
-pub fn is_bound(argv: &[String]) -> bool {
+pub(crate) fn is_bound(argv: &[String]) -> bool {
     let is_one = |word: &String| {
         let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
         OPTIONS.contains(&option)
