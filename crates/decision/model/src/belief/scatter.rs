@@ -141,6 +141,16 @@ const SPREAD: f64 = 0.5;
 /// The grid: from, to, and points on it.
 const GRID: (f64, f64, usize) = (1e-3, 0.6, 200);
 
+/// The largest noise is at least so many times what repetitions scatter by.
+const BEYOND_SCATTER: f64 = 4.0;
+
+/// The end of the grid: no scatter is beyond it.
+fn largest(observations: &Observations) -> f64 {
+    let (squares, degrees) = (observations.scatter, observations.degrees_of_freedom);
+    let scatter = if degrees > 0.0 { (squares / degrees).sqrt() } else { 0.0 };
+    GRID.1.max(BEYOND_SCATTER * scatter)
+}
+
 /// Number of nodes as long as the standard deviation of the logarithm is below the first number.
 const NODES: [(f64, usize); 3] = [(0.08, 1), (0.25, 3), (f64::INFINITY, 5)];
 
@@ -153,7 +163,7 @@ const NODES: [(f64, usize); 3] = [(0.08, 1), (0.25, 3), (f64::INFINITY, 5)];
 /// where nothing was repeated.
 fn noises(observations: &Observations) -> Vec<f64> {
     let (squares, degrees) = (observations.scatter, observations.degrees_of_freedom);
-    let (from, to, count) = (GRID.0.ln(), GRID.1.ln(), GRID.2);
+    let (from, to, count) = (GRID.0.ln(), largest(observations).ln(), GRID.2);
     let log_noises: Vec<f64> =
         (0..count).map(|it| from + (to - from) * it as f64 / (count - 1) as f64).collect();
     let log_density = |log_noise: f64| {
@@ -217,6 +227,10 @@ mod tests {
             assert!((0.025..0.042).contains(&middle), "{degrees}: {middle}");
         }
         approx::assert_relative_eq!(of(0.033, 2000.0)[0], 0.033, max_relative = 0.01);
+        // However large it is.
+        approx::assert_relative_eq!(of(1.2, 2000.0)[0], 1.2, max_relative = 0.02);
+        let found = of(0.8, 12.0);
+        assert!(found[0] < 0.75 && found[found.len() / 2] > 0.65, "{found:?}");
     }
 
     #[test]
