@@ -13,7 +13,7 @@ use super::objective::{amount, configuration};
 use super::output::{data, json, line, warn};
 use super::tune::{
     DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, declaration, duration,
-    keep_declaration, of_drivers, repair, typed,
+    keep_declaration, of_drivers, repair, typed, why,
 };
 use crate::Mapping;
 use crate::answer::Object;
@@ -24,7 +24,7 @@ use crate::launch;
 use crate::quantity::Quantity;
 use crate::table::log::LARGEST_ID;
 use crate::table::{self, Source};
-use crate::tune::engine::{self, Discipline};
+use crate::tune::engine::{self, Discipline, End};
 use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
 
@@ -53,8 +53,8 @@ Examples:
 
 What came of a run is told by `mmgp tell --out tune --m 8 --p 4 --time 12.5`. Asks and answers go by \
 one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
-\"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"expected_regret\", \"regret_95\", \"settled\"}: run what it says, tell what \
-came of it, and ask again, until \"settled\" is true. Asked again without being told anything, it says \
+\"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"expected_regret\", \"regret_95\", \"settled\", \"done\"}: run what it says, tell what \
+came of it, and ask again, until \"done\" is true: nothing is left to run, and \"why\" says settled, alike (what cannot be told apart), runs or exhausted. Asked again without being told anything, it says \
 the same. Several drivers at once each give a name, --worker; where every run that is worth making is in the \
 hands of others, \"waiting\" counts these and \"runs\" is empty: ask again later.";
 
@@ -123,6 +123,7 @@ pub fn ask(arguments: &AskArguments, words: &[OsString]) -> Result<Answer> {
         requests.add(further)?;
     }
     let verdicts = engine::verdicts(&levels, &attempts)?;
+    let end = engine::end(&verdicts);
     let known = verdicts.iter().filter(|verdict| verdict.time.is_some());
     let objective = levels.first().map(|level| level.search.objective.clone()).unwrap_or_default();
     let product = |it: &&Verdict| {
@@ -137,7 +138,9 @@ pub fn ask(arguments: &AskArguments, words: &[OsString]) -> Result<Answer> {
         .followed_by(amount(&objective, best.and_then(|it| it.choice.zip(it.time))))
         .with("expected_regret", best.and_then(|it| it.expected_regret))
         .with("regret_95", best.and_then(|it| it.regret_95))
-        .with("settled", verdicts.iter().all(|verdict| verdict.is_settled));
+        .with("settled", end.is_some_and(|end| end != End::Runs))
+        .with("done", orders.is_empty())
+        .with_some("why", orders.is_empty().then(|| why(end.unwrap_or(End::Exhausted))));
     data(None, &json(&answer))?;
     Ok(Answer::Done)
 }

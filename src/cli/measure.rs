@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     Ok(match end {
         End::Interrupted => tune::interrupted(&interrupt),
         End::Runs | End::Time => Answer::No,
-        End::Settled | End::Exhausted => Answer::Done,
+        End::Settled | End::Alike | End::NotWorth | End::Exhausted => Answer::Done,
     })
 }
 
@@ -93,7 +93,16 @@ mod tests {
         let space: Vec<Mapping> = (1..=20).map(|m| Mapping::of(m, 1)).collect();
         let prior = Prior::of_runs(Decomposition::Data);
         let (goal, objective) = (Goal::Expected(0.01), Default::default());
-        let search = Search { space: space.clone(), prior, goal, objective, seed: 1 };
+        let search = Search {
+            space: space.clone(),
+            prior,
+            goal,
+            objective,
+            processors: None,
+            baseline: None,
+            most_runs: None,
+            seed: 1,
+        };
         let level = Level { factors: Default::default(), search };
         let cells = cells(&[level], 2, 1);
         let orders: Vec<Vec<Mapping>> =

@@ -29,6 +29,7 @@ use crate::tune::engine::{self, Budget, End, Level, Timeout};
 use crate::tune::{Goal, Search, derived};
 use crate::units::Seconds;
 
+pub use answer::why;
 pub use declare::{Declaration, DeclareArguments};
 use elsewhere::ElsewhereArguments;
 pub use file::{TypedFlags, expanded, typed};
@@ -89,7 +90,8 @@ pub struct BudgetArguments {
     /// Stop once all runs together took so long: 30m, 2h, 90s
     #[arg(long, value_name = "TIME", value_parser = program::duration)]
     budget: Option<Seconds>,
-    /// Stop after so many timed runs [default of tune: 50 where there is no --budget]
+    /// Stop after so many timed runs [default of tune: those of trying everything once and the best three
+    /// twice more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 }
@@ -100,11 +102,13 @@ impl BudgetArguments {
         Budget::new(self.runs, self.budget)
     }
 
-    /// The budget with an end where the flags say none: on a busy machine the noise may be such that
-    /// no number of runs is enough.
-    fn or_usual(&self) -> Budget {
-        let usual = self.budget.is_none().then_some(USUAL_RUNS);
-        Budget::new(self.runs.or(usual), self.budget)
+    /// Searches that end after so many runs, where the flags say so.
+    fn limit(&self, levels: Vec<Level>) -> Vec<Level> {
+        let of = |mut level: Level| {
+            level.search.most_runs = self.runs;
+            level
+        };
+        levels.into_iter().map(of).collect()
     }
 }
 
@@ -120,6 +124,11 @@ pub struct SearchArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     #[arg(help_heading = "When it stops")]
     until_regret: Option<f64>,
+    /// Stop once a further run takes longer than it is expected to save, where the choice will be used so
+    /// often: 500, or '500 runs'
+    #[arg(long = "for", value_name = "USES", value_parser = uses)]
+    #[arg(conflicts_with_all = ["until_expected", "until_regret"], help_heading = "When it stops")]
+    uses: Option<f64>,
     #[command(flatten)]
     pub best: ObjectiveArguments,
     /// Folder of the log and of all that follows from it; the same command goes on there
@@ -136,9 +145,10 @@ pub struct SearchArguments {
 impl SearchArguments {
     /// What is good enough.
     fn goal(&self) -> Goal {
-        match self.until_regret {
-            Some(regret) => Goal::Sure(regret),
-            None => Goal::Expected(self.until_expected.unwrap_or(USUAL_EXPECTED)),
+        match (self.uses, self.until_regret) {
+            (Some(uses), _) => Goal::Uses(uses),
+            (None, Some(regret)) => Goal::Sure(regret),
+            (None, None) => Goal::Expected(self.until_expected.unwrap_or(USUAL_EXPECTED)),
         }
     }
 
@@ -162,6 +172,9 @@ impl SearchArguments {
             prior: prior.clone(),
             objective: objective.clone(),
             goal: self.goal(),
+            processors: cores,
+            baseline: None,
+            most_runs: None,
             seed: self.seed,
         };
         let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
@@ -169,11 +182,17 @@ impl SearchArguments {
     }
 }
 
+/// Reads how often a choice will be used: `500`, `500 runs`.
+fn uses(text: &str) -> std::result::Result<f64, String> {
+    let count = text.trim().trim_end_matches("runs").trim_end_matches("uses").trim_end();
+    let count = count.parse::<u64>().ok().filter(|&count| count > 0);
+    count
+        .map(|count| count as f64)
+        .ok_or_else(|| "expected a count of at least 1, as 500 or '500 runs'".into())
+}
+
 /// The expected regret that is good enough where no flag says.
 const USUAL_EXPECTED: f64 = 0.05;
-
-/// Timed runs where no flag sets an end.
-const USUAL_RUNS: u64 = 50;
 
 /// When a run is stopped that no flag says anything of: what takes so many times as long as another is
 /// not the fastest, and may hang.
@@ -191,10 +210,13 @@ Examples:
   mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./app {m} {p}
   mmgp tune tune.toml --budget 1h
 
-It starts with runs at the corners and in the middle, and then makes the run that lowers the \
+It starts with runs at the corners of what the processors hold, and then makes the run that lowers the \
 expected regret most for its time, until the choice is expected to cost little enough (or, with \
---until-regret, costs little enough with 95 %, over programs) or the budget is spent. What it \
-recommends has run twice. Every attempt is a line of DIR/log.jsonl, written as it ends: the same command \
+--until-regret, costs little enough with 95 %, over programs), what is left cannot be told apart at the \
+noise of single runs (then the fewest cores are chosen), or the budget is spent. A choice that was \
+surprisingly fast runs twice; with --until-regret any does. Until one time is known no run may take \
+more than a tenth of the budget, then twice as much; what was stopped is not run again at the same \
+limit. Every attempt is a line of DIR/log.jsonl, written as it ends: the same command \
 goes on where it stopped, whatever stopped it. A configuration that fails is not chosen; one that is \
 stopped is known to take longer.
 
@@ -202,14 +224,14 @@ Leaves in DIR: log.jsonl, tune.toml and configurations.csv (what was asked; `mmg
 answer again, `mmgp compare` compares two folders), runs.csv (for fit and predict), summary.json, hyperfine.json, t4.json, \
 params.toml, report.html (the page), output (of runs that went wrong).
 
-Exit code 0: the regret is reached; 1: the budget was spent first, the answer says what is known; \
+Exit code 0: the regret is reached, or nothing can be told apart; 1: the budget was spent first, the answer says what is known; \
 2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
 
 pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let arguments = &arguments.runs;
     let mut job = arguments.prepared(words)?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
-    let budget = arguments.budget.or_usual();
+    let budget = arguments.budget.budget();
     if !arguments.elsewhere.is_here() {
         let orders = job.orders(&job.attempts()?)?;
         return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);
@@ -223,7 +245,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
         engine::tune(target, log, levels, discipline, budget, watch)
     })?;
     match end {
-        End::Settled => Ok(Answer::Done),
+        End::Settled | End::Alike | End::NotWorth => Ok(Answer::Done),
         End::Interrupted => Ok(interrupted(&interrupt)),
         End::Runs | End::Time | End::Exhausted => Ok(Answer::No),
     }
@@ -242,7 +264,7 @@ impl Arguments {
             false => derived::quantity(attempts),
         };
         let levels = search.levels(&declared, &quantity, processors(&search.out))?;
-        Ok((declared, levels))
+        Ok((declared, self.runs.budget.limit(levels)))
     }
 }
 

@@ -50,6 +50,8 @@ pub fn regret(verdict: &Verdict) -> Option<String> {
 pub fn why(end: End) -> &'static str {
     match end {
         End::Settled => "settled",
+        End::Alike => "alike",
+        End::NotWorth => "not worth it",
         End::Runs => "runs",
         End::Time => "time",
         End::Exhausted => "exhausted",
@@ -129,10 +131,26 @@ impl LevelAnswer<'_> {
             1 => "measured once".to_string(),
             count => format!("measured {count} times"),
         };
+        let alike = self.alike(choice).unwrap_or_default();
         format!(
-            "{factors}{}: {amount}, {count}; {regret}, after {tried} of {all} configurations{beside}.",
+            "{factors}{}: {amount}, {count}; {regret}, after {tried} of {all} configurations{beside}.{alike}",
             of(choice)
         )
+    }
+
+    /// What cannot be told from the choice.
+    fn alike(&self, choice: Mapping) -> Option<String> {
+        let alike = &self.verdict.alike;
+        let noise = self.verdict.noise.map(|noise| format!(" of {}", Percent(noise)));
+        (alike.len() > 1).then(|| {
+            format!(
+                " These {} cannot be told apart at this noise{}: {}; {} takes the fewest cores.",
+                alike.len(),
+                noise.unwrap_or_default(),
+                self.listed(alike),
+                self.words.of(choice)
+            )
+        })
     }
 
     /// What people run who do not ask, with what the choice is times as fast: most processes of least
@@ -167,6 +185,8 @@ impl LevelAnswer<'_> {
             .with("measured", measured.unwrap_or(0))
             .with("expected_regret", verdict.expected_regret)
             .with("regret_95", verdict.regret_95)
+            .with("noise", verdict.noise)
+            .with("alike", verdict.alike.iter().map(|it| vec![it.m(), it.p()]).collect::<Vec<_>>())
             .with("runs", timed(&self.of_level().cloned().collect::<Vec<_>>()))
             .with("tried", self.tried())
             .with("configurations", self.search().space.len())
@@ -272,7 +292,7 @@ impl LevelAnswer<'_> {
         if !taken.is_empty() {
             lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));
         }
-        if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled) {
+        if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled()) {
             let next = self.words.of(*next);
             lines.push(match self.verdict.gain {
                 Some(gain) if gain > 5e-5 => format!(

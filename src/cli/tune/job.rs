@@ -99,7 +99,7 @@ impl RunsArguments {
             identity.push(("--on", self.on.name.into()));
         }
         Ok(Job {
-            levels: search.levels(&declared, &quantity, here)?,
+            levels: self.budget.limit(search.levels(&declared, &quantity, here)?),
             discipline: program.discipline(&declared),
             identity,
             target: self.on,

@@ -59,7 +59,7 @@ pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasib
 pub use choice::{Choice, Confirmation, Point, Within, chosen, front};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
-pub use contest::Outlook;
+pub use contest::{Outlook, Ratio};
 pub use explanation::{
     BreakEven, BreakEvenRow, Explanation, MISFIT, Optimum, Scale, TermEffect, break_even, explain,
     scaled,

@@ -13,6 +13,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::history::{Failures, History};
+use crate::search::Search;
 
 /// Number of configurations that are run before any model is asked, where there are as many.
 const FIRST: usize = 4;
@@ -33,16 +34,26 @@ pub(crate) fn apart(one: Place, other: Place) -> f64 {
     (one[0] - other[0]).powi(2) + (one[1] - other[1]).powi(2)
 }
 
-/// What is still to be run of the first runs, in the order in which it is to be run.
+/// What is still to be run of the first runs, in the order in which it is to be run: where the machine is
+/// known, what asks for about as many hardware threads as it has comes first, and it alone: what asks for more is run
+/// where it is worth it.
 ///
 /// What failed is not replaced by its neighbour, which is likely to fail too, but by what lies
 /// farthest from all that was tried. What was stopped tells something as well.
-pub(crate) fn remaining(space: &[Mapping], history: &History, seed: u64) -> Vec<Mapping> {
+pub(crate) fn remaining(search: &Search, history: &History) -> Vec<Mapping> {
+    let Search { space, processors, baseline, .. } = search;
     let count = |tells: &dyn Fn(Mapping) -> bool| space.iter().filter(|it| tells(**it)).count();
     let timed = count(&|mapping| history.ran(mapping));
     let told = count(&|mapping| history.was_tried(mapping) && !history.is_out(mapping));
-    let mut planned = first(space);
-    planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    let fits = |it: &Mapping| processors.is_none_or(|most| it.apus() <= u64::from(most));
+    let fitting: Vec<Mapping> = space.iter().copied().filter(fits).collect();
+    let mut planned = first(if fitting.len() >= FIRST { &fitting } else { space });
+    planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(search.seed));
+    if let Some(processors) = *processors {
+        let apart = |it: &Mapping| (it.apus() as f64 / f64::from(processors)).ln().abs();
+        planned.sort_by(|one, other| apart(one).total_cmp(&apart(other)));
+    }
+    planned.extend(baseline.filter(|it| !planned.contains(it) && space.contains(it)));
     let failures = Failures::of(history);
     let may_run = |mapping: &Mapping| !history.was_tried(*mapping) && !failures.reach(*mapping);
     let mut open: Vec<Mapping> = planned.iter().copied().filter(may_run).collect();
@@ -137,7 +148,7 @@ fn farthest(space: &[Mapping], taken: &[Mapping]) -> Option<Mapping> {
 
 /// A run that lowers the expected cost by less than this part of the regret that is good enough is
 /// not worth much.
-const WORTHWHILE: f64 = 0.05;
+const WORTHWHILE: f64 = 0.02;
 
 /// A run to make.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -201,10 +212,53 @@ pub(crate) fn further(
 
 #[cfg(test)]
 mod tests {
+    use mmgp_model::belief::Prior;
+    use mmgp_model::models::parameters::Decomposition;
+
     use super::*;
+    use crate::goal::Goal;
 
     fn triangle(cores: u32) -> Vec<Mapping> {
         mmgp_model::decide::feasible(cores).collect()
+    }
+
+    fn search(space: Vec<Mapping>, processors: Option<u32>, seed: u64) -> Search {
+        Search {
+            space,
+            prior: Prior::of_runs(Decomposition::Data),
+            objective: Default::default(),
+            goal: Goal::Expected(0.05),
+            processors,
+            baseline: None,
+            most_runs: None,
+            seed,
+        }
+    }
+
+    #[test]
+    fn what_asks_for_as_many_threads_as_there_are_comes_first_and_nothing_that_asks_for_more() {
+        let grid =
+            || [1, 2, 4, 8].into_iter().flat_map(|m| [1, 2, 4, 8].map(|p| Mapping::of(m, p)));
+        for seed in 0..5 {
+            let first = remaining(&search(grid().collect(), Some(8), seed), &History::default());
+            let cores: Vec<u64> = first.iter().map(|it| it.apus()).collect();
+            assert_eq!(cores, [8, 8, 8, 1], "{first:?}");
+        }
+        // Nothing is known of the machine, or nearly all asks for more.
+        let unknown = remaining(&search(grid().collect(), None, 1), &History::default());
+        assert!(unknown.contains(&Mapping::of(8, 8)));
+        let small = remaining(&search(grid().collect(), Some(1), 1), &History::default());
+        assert_eq!((small.len(), small[0]), (FIRST, Mapping::of(1, 1)));
+    }
+
+    #[test]
+    fn a_baseline_runs_among_the_first_and_once() {
+        let baseline = Some(Mapping::of(3, 2));
+        let search = Search { baseline, ..search(triangle(16), Some(16), 1) };
+        let first = remaining(&search, &History::default());
+        assert_eq!(first.iter().filter(|it| Some(**it) == baseline).count(), 1);
+        let at_corner = Search { baseline: Some(Mapping::of(16, 1)), ..search };
+        assert_eq!(remaining(&at_corner, &History::default()).len(), FIRST);
     }
 
     fn sorted(mut mappings: Vec<Mapping>) -> Vec<(u32, u32)> {
@@ -238,14 +292,14 @@ mod tests {
     #[test]
     fn what_failed_is_replaced_by_what_lies_far_from_it() {
         use crate::search::{Finding, Trial};
-        let space = triangle(16);
+        let search = |seed| search(triangle(16), None, seed);
         let tried = |(m, p), found| Trial { mapping: Mapping::of(m, p), found };
         let failed = [tried((16, 1), Finding::Failed), tried((4, 4), Finding::Failed)];
-        let left = remaining(&space, &History::of(&failed), 1);
+        let left = remaining(&search(1), &History::of(&failed));
         assert_eq!(left.len(), FIRST);
         assert!(
             left.iter().all(|it| ![(16, 1), (4, 4), (15, 1), (14, 1)].contains(&(it.m(), it.p())))
         );
-        assert!(remaining(&space, &History::of(&failed), 2) != left, "no order by chance");
+        assert!(remaining(&search(2), &History::of(&failed)) != left, "no order by chance");
     }
 }

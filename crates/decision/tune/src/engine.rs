@@ -3,6 +3,8 @@
 //! Everything follows from the log: whoever goes on with a log that was cut anywhere goes on as if
 //! nothing had happened.
 
+mod due;
+
 use std::collections::BTreeMap;
 
 use mmgp_base::attempt::{Attempt, Order, Status};
@@ -11,7 +13,10 @@ use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, Result};
 
+use crate::derived;
+pub use crate::goal::End;
 use crate::search::{Finding, Search, Trial, Verdict};
+use due::{PROPOSED, by_need, due, orders_due};
 
 /// What orders are given to.
 pub type OrderTarget<'a> = dyn Target<Workload = Order, Ran = Attempt> + 'a;
@@ -53,21 +58,6 @@ pub struct Discipline {
     pub timeout: Option<Timeout>,
     /// Nodes of configurations that take more than one.
     pub nodes: BTreeMap<Mapping, u32>,
-}
-
-/// Why there are no more runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Every choice is good enough.
-    Settled,
-    /// All runs of the budget are made.
-    Runs,
-    /// The time of the budget is spent, or what is left does not suffice for the next run.
-    Time,
-    /// There is nothing more to run.
-    Exhausted,
-    /// Somebody asked for an end.
-    Interrupted,
 }
 
 /// Who wants to know how it goes, and may end it.
@@ -112,8 +102,8 @@ pub fn tune(
 ) -> Result<End> {
     loop {
         let verdicts = verdicts(levels, log.attempts())?;
-        if verdicts.iter().all(|verdict| verdict.is_settled) {
-            return Ok(End::Settled);
+        if let Some(end) = end(&verdicts) {
+            return Ok(end);
         }
         if observer.is_interrupted() {
             return Ok(End::Interrupted);
@@ -122,16 +112,19 @@ pub fn tune(
         if budget.runs.is_some_and(|most| runs >= most) {
             return Ok(End::Runs);
         }
+        let attempts = log.attempts();
         let left = budget.time.map(|time| Seconds(time.0 - spent.0));
-        let Some((level, verdict)) = neediest(levels, &verdicts, log.attempts()) else {
+        let most = [left, budget.at_first(attempts)].into_iter().flatten();
+        let most = most.reduce(|one, other| Seconds(one.0.min(other.0)));
+        let due = |(level, verdict)| due(level, verdict, attempts, (discipline, most));
+        let Some((level, verdict, order)) = by_need(levels, &verdicts, attempts).find_map(due)
+        else {
             return Ok(End::Exhausted);
         };
-        let (mapping, expected) = verdict.next[0];
+        let (mapping, expected, order) = order;
         if left.is_some_and(|left| left.0 <= expected.map_or(0.0, |time| time.0)) {
             return Ok(End::Time);
         }
-        let order = discipline.order(&level.factors, mapping, log.attempts(), left);
-        let attempts = log.attempts();
         observer.begins(&Progress {
             attempts,
             runs,
@@ -221,9 +214,9 @@ pub fn ask(
 ) -> Result<Vec<(Mapping, Order)>> {
     let verdicts = verdicts(levels, attempts)?;
     let mut orders = Vec::new();
-    for (level, verdict) in levels.iter().zip(&verdicts).filter(|(_, it)| !it.is_settled) {
-        for &(mapping, _) in &verdict.next {
-            let mut order = discipline.order(&level.factors, mapping, attempts, None);
+    for (level, verdict) in levels.iter().zip(&verdicts).filter(|(_, it)| !it.is_settled()) {
+        let orders_of_level = orders_due(level, verdict, attempts, (discipline, None));
+        for (mapping, _, mut order) in orders_of_level.take(PROPOSED) {
             order.id += orders.len() as u64;
             orders.push((mapping, order));
         }
@@ -242,13 +235,17 @@ pub fn verdicts(levels: &[Level], attempts: &[Attempt]) -> Result<Vec<Verdict>> 
 
 /// What attempts say of the configurations of a level.
 ///
-/// What is stopped has run so long by the wall clock. Where the program measures its time itself, the
-/// bound is what the least share of its time in the wall clock's leaves of it.
+/// What is stopped has run so long by the wall clock. Where the program reports something else, the
+/// bound is what the least share of that in the wall clock's leaves of it: nothing until a run says so.
 pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Trial> {
     let of_level = || attempts.iter().filter(|attempt| attempt.params == *factors);
     let shares =
         of_level().filter_map(|it| Some(it.time_s? / it.wall_s.filter(|wall| *wall > 0.0)?));
-    let share = shares.fold(1.0, f64::min);
+    let least = shares.reduce(f64::min);
+    let share = match derived::quantity(of_level()).is_time() {
+        true => least.map_or(1.0, |least| least.min(1.0)),
+        false => least.unwrap_or(0.0),
+    };
     let tried = |it: &Attempt| Some(Trial { mapping: mapping(it), found: found(it, share)? });
     of_level().filter_map(tried).collect()
 }
@@ -296,15 +293,12 @@ fn tried_so_often(attempts: &[Attempt], factors: &BTreeMap<String, String>, of: 
     attempts.iter().filter(counts).count() as u32
 }
 
-/// The unsettled level with the fewest runs of those that have something to run; the first of equal
-/// ones.
-fn neediest<'a>(
-    levels: &'a [Level],
-    verdicts: &'a [Verdict],
-    attempts: &[Attempt],
-) -> Option<(&'a Level, &'a Verdict)> {
-    let open = levels.iter().zip(verdicts).filter(|(_, it)| !it.is_settled && !it.next.is_empty());
-    open.min_by_key(|(level, _)| tried(&level.factors, attempts).len())
+/// Why no level has any more runs to make; `None` where one has.
+pub fn end(verdicts: &[Verdict]) -> Option<End> {
+    let ends = verdicts.iter().map(|verdict| verdict.end).collect::<Option<Vec<End>>>()?;
+    // What is least of an answer counts.
+    let order = [End::Runs, End::NotWorth, End::Alike];
+    Some(order.into_iter().find(|end| ends.contains(end)).unwrap_or(End::Settled))
 }
 
 impl Budget {
@@ -312,7 +306,19 @@ impl Budget {
     pub const fn new(runs: Option<u64>, time: Option<Seconds>) -> Self {
         Self { runs, time }
     }
+
+    /// The most that a run may take while nobody knows how long one takes: a tenth of the time, and twice as
+    /// much after each that was stopped.
+    fn at_first(&self, attempts: &[Attempt]) -> Option<Seconds> {
+        let is_timed = |it: &Attempt| it.status == Status::Ok;
+        let stopped = attempts.iter().filter(|it| it.status == Status::Timeout).count();
+        let share = AT_FIRST * 2_f64.powi(i32::try_from(stopped).unwrap_or(i32::MAX));
+        self.time.filter(|_| !attempts.iter().any(is_timed)).map(|time| Seconds(share * time.0))
+    }
 }
+
+/// Share of a time budget that the first run may take.
+const AT_FIRST: f64 = 0.1;
 
 /// What is stopped no sooner than after this, however fast others were.
 const SHORTEST_TIMEOUT: Seconds = Seconds(1.0);

@@ -63,6 +63,13 @@ impl History {
         Self { records }
     }
 
+    /// The same but for one configuration.
+    pub fn without(&self, mapping: Mapping) -> Self {
+        let mut records = self.records.clone();
+        records.remove(&mapping);
+        Self { records }
+    }
+
     /// What is known of a configuration, where it was tried.
     pub fn of_mapping(&self, mapping: Mapping) -> Option<&Record> {
         self.records.get(&mapping)

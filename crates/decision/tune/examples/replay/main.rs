@@ -33,6 +33,8 @@ struct Given {
     workers: usize,
     scripts: bool,
     speed: bool,
+    /// Ends each search where it settles, or after twice as many runs as there are configurations.
+    stops: bool,
 }
 
 fn given() -> Given {
@@ -45,6 +47,7 @@ fn given() -> Given {
         workers: 2,
         scripts: false,
         speed: false,
+        stops: false,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -59,6 +62,7 @@ fn given() -> Given {
             "--workers" => given.workers = value().parse().expect("a number of workers"),
             "--scripts" => given.scripts = true,
             "--speed" => given.speed = true,
+            "--stops" => given.stops = true,
             _ => panic!("{name}: not known"),
         }
     }
@@ -106,7 +110,10 @@ fn main() {
 
 /// One search, or its script.
 fn line(problem: &Problem, seed: u64, given: &Given) -> String {
-    let script = problem.script(seed, given.runs);
+    let script = problem.script(
+        seed,
+        given.runs.max(if given.stops { 2 * problem.configurations.len() } else { 0 }),
+    );
     if given.scripts {
         let configuration = |(at, times): (&Mapping, &Vec<f64>)| {
             serde_json::json!({
@@ -127,12 +134,15 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
         prior: Prior::of_runs(Decomposition::Data),
         objective: Default::default(),
         goal: given.goal,
+        processors: None,
+        baseline: None,
+        most_runs: (!given.stops).then_some(given.runs as u64),
         seed,
     };
     let mut tried: Vec<Trial> = Vec::new();
     let mut steps = Vec::new();
     let mut verdict = search.judge(&tried).expect("configurations");
-    while tried.len() < given.runs
+    while !verdict.is_settled()
         && let Some(&(mapping, _)) = verdict.next.first()
     {
         let before = tried.iter().filter(|it| it.mapping == mapping).count();
@@ -148,7 +158,8 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
             "regret": problem.regret(choice),
             "expected_regret": verdict.expected_regret,
             "regret_95": verdict.regret_95,
-            "settled": verdict.is_settled,
+            "end": verdict.end.map(|end| format!("{end:?}")),
+            "noise": verdict.noise,
         }));
     }
     serde_json::json!({ "problem": problem.name, "seed": seed, "runs": steps }).to_string()

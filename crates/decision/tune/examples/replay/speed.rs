@@ -23,7 +23,16 @@ pub fn measure() {
     ] {
         let prior = Prior::of_runs(Decomposition::Data);
         let (goal, objective) = (Goal::Expected(0.02), Default::default());
-        let search = Search { space, prior, objective, goal, seed: 1 };
+        let search = Search {
+            space,
+            prior,
+            objective,
+            goal,
+            processors: None,
+            baseline: None,
+            most_runs: None,
+            seed: 1,
+        };
         let time = |it: Mapping| {
             let (m, p) = (f64::from(it.m()), f64::from(it.p()));
             let noise = 1.0 + 0.02 * (7.3 * m + 5.1 * p).sin();

@@ -89,6 +89,9 @@ fn levels(values: &[&str]) -> Vec<Level> {
             prior: Prior::of_runs(Decomposition::Data),
             objective: Objective::default(),
             goal: Goal::Sure(0.01),
+            processors: None,
+            baseline: None,
+            most_runs: None,
             seed: 3,
         },
     };
@@ -213,4 +216,71 @@ fn what_failed_once_is_not_measured_again() {
         assert_eq!(ran, [(1, 9, 0), (2, 1, 0), (2, 1, 1), (2, 1, 2)]);
     }
     std::fs::remove_file(&path).expect("it is removed");
+}
+
+/// Searches all of a program on one level, within a budget; the end and the attempts.
+fn searched(
+    name: &str,
+    of: impl Fn(Mapping, &Order) -> (Status, f64),
+    discipline: &Discipline,
+    budget: Budget,
+) -> (End, Vec<Attempt>) {
+    let (path, mut log) = log(name);
+    let mut never = After(Counter::new(u64::MAX));
+    let end = tune(&Script(of), &mut log, &levels(&["a"]), discipline, budget, &mut never);
+    let attempts = log.attempts().to_vec();
+    std::fs::remove_file(&path).expect("it is removed");
+    (end.expect("it ends"), attempts)
+}
+
+#[test]
+fn until_a_time_is_known_no_run_takes_more_than_a_tenth_of_the_budget_then_twice_as_much() {
+    // Two hang, whichever come first.
+    let runs = Counter::new(0);
+    let hangs_twice = |mapping, _: &Order| {
+        runs.set(runs.get() + 1);
+        (Status::Ok, if runs.get() <= 2 { 1e9 } else { time(mapping) / 100.0 })
+    };
+    let budget = Budget::new(None, Some(Seconds(100.0)));
+    let (_, attempts) = searched("tenth", hangs_twice, &Discipline::default(), budget);
+    let limits: Vec<f64> = attempts.iter().take(3).filter_map(|it| it.wall_s).collect();
+    assert_eq!(limits[..2], [10.0, 20.0]);
+    assert_eq!((attempts[2].status, limits[2] < 40.0), (Status::Ok, true));
+}
+
+#[test]
+fn what_was_stopped_is_not_run_again_unless_it_is_given_more_time() {
+    // All with several processes hang.
+    let hangs = |mapping: Mapping, _: &Order| {
+        (Status::Ok, if mapping.m() > 1 { 1e9 } else { 10.0 + 40.0 / f64::from(mapping.p()) })
+    };
+    let discipline = Discipline::new(0, Some(Timeout::Times(30.0)), BTreeMap::new());
+    let (_, attempts) = searched("again", hangs, &discipline, Budget::new(Some(60), None));
+    for (place, attempt) in attempts.iter().enumerate() {
+        let earlier = attempts[..place].iter().filter(|it| (it.m, it.p) == (attempt.m, attempt.p));
+        let stopped = earlier.filter(|it| it.status == Status::Timeout);
+        let most = stopped.filter_map(|it| it.wall_s).fold(0.0, f64::max);
+        assert!(attempt.status != Status::Timeout || attempt.wall_s > Some(most), "{attempt:?}");
+    }
+    assert!(attempts.iter().any(|it| it.status == Status::Timeout));
+}
+
+#[test]
+fn where_all_is_stopped_nothing_is_left_to_ask_for() {
+    let hangs = |_: Mapping, _: &Order| (Status::Ok, 1e9);
+    let discipline = Discipline::new(0, Some(Timeout::After(Seconds(5.0))), BTreeMap::new());
+    let (end, attempts) = searched("all", hangs, &discipline, Budget::new(Some(500), None));
+    assert_eq!((end, attempts.len()), (End::Exhausted, feasible(16).count()));
+    assert!(ask(&levels(&["a"]), &attempts, &discipline, 9).expect("orders").is_empty());
+}
+
+#[test]
+fn a_bound_of_what_is_no_time_is_in_its_unit_and_none_before_any_is_known() {
+    let mut attempts =
+        vec![Attempt::new(1, 1, 1, Status::Timeout), Attempt::new(2, 2, 1, Status::Ok)];
+    attempts[0].wall_s = Some(20.0);
+    attempts[1].wall_s = Some(10.0);
+    attempts[1].measured(Seconds(900.0), mmgp_base::quantity::Quantity::Amount("J".into()));
+    // 90 W for 20 s at least.
+    assert_eq!(tried(&BTreeMap::new(), &attempts)[0].found, Finding::Longer(Seconds(1800.0)));
 }
