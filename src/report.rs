@@ -179,27 +179,6 @@ pub fn page(study: &Study) -> Result<String> {
     }))
 }
 
-/// The page of a search: of what may be chosen in it, from its runs alone. `study` has what what-if goes by,
-/// where the runs determine parameters; where nothing can be asked of these, the page says why.
-///
-/// # Errors
-/// Those of the pictures.
-pub fn page_of_search(
-    title: &str,
-    search: &search::Search,
-    study: Option<&Study>,
-) -> Result<String> {
-    let Some(study) = study else { return search::page(title, search, None) };
-    match Evaluation::new(study) {
-        Ok(known) => search::page(title, search, Some(&data::WhatIfData::new(study, &known))),
-        Err(error) => {
-            let mut search = search.clone();
-            search.absent.push(format!("What-if is not here: {error}."));
-            search::page(title, &search, None)
-        }
-    }
-}
-
 /// Pictures as they stand.
 fn figures(pictures: &[Picture]) -> String {
     let figure = |(number, it): (usize, &Picture)| {

@@ -1,11 +1,10 @@
 //! The page of a search: the answer in its words, what ran where, what is expected of every configuration that
 //! may be chosen, its course, and every attempt.
 
-use super::data::WhatIfData;
 use super::pictures::figure;
 use super::template::of_search;
 use crate::Mapping;
-use crate::answer::{Table, escaped};
+use crate::answer::{Object, Table, escaped};
 use crate::error::Result;
 use crate::plot::{
     Better, CurvePanel, Curves, Kind, Measure, MeasuredTime, Names, PredictedTime, Series, SpeedUp,
@@ -96,12 +95,12 @@ const SECTIONS: [(&str, &str); 7] = [
     ("log", "Every run"),
 ];
 
-/// The whole page: words, tables that sort, pictures, and what-if by the model's equations where `what_if`
-/// has what it goes by.
+/// The page of a search, from its runs alone: the content of an HTML file with words, pictures and tables that
+/// sort.
 ///
 /// # Errors
 /// Those of the pictures.
-pub(super) fn page(title: &str, search: &Search, what_if: Option<&WhatIfData>) -> Result<String> {
+pub fn page(title: &str, search: &Search) -> Result<String> {
     let all = [
         answer(search, title),
         origin(search),
@@ -119,9 +118,26 @@ pub(super) fn page(title: &str, search: &Search, what_if: Option<&WhatIfData>) -
         ),
     };
     let body: String = SECTIONS.iter().zip(&all).map(section).collect();
-    let data = what_if.map(serde_json::to_string);
-    let data = data.transpose().expect("invariant: the page's data has string keys only");
-    Ok(of_search(title, &SECTIONS, &body, data.as_deref()))
+    let rows: Vec<Object> = search.configurations.iter().map(|it| spot(search, it)).collect();
+    let data = serde_json::to_string(&rows).expect("invariant: the data have string keys only");
+    Ok(of_search(title, &SECTIONS, &body, &data))
+}
+
+/// What a picture tells of a configuration.
+fn spot(search: &Search, of: &SearchedConfiguration) -> Object {
+    let quantity = &search.quantity;
+    let (m, p) = (of.mapping.m(), of.mapping.p());
+    let (of_m, of_p) = &search.names;
+    let mut lines = vec![format!("{of_m}: {m}, {of_p}: {p}")];
+    lines.extend(of.believed.map(|[time, low, high]| {
+        format!("expected {}, {} (95 %)", quantity.shown(time), quantity.interval(low, high))
+    }));
+    lines.extend((!of.times.is_empty()).then(|| {
+        let (runs, time) = (of.times.len(), quantity.shown(geometric_mean(&of.times)));
+        format!("measured {time}, {runs} {}", if runs == 1 { "run" } else { "runs" })
+    }));
+    lines.extend(of.trouble.clone());
+    Object::new().with("m", m).with("p", p).with("lines", lines)
 }
 
 /// The answer, as HTML.
@@ -218,7 +234,12 @@ fn or_dash(text: Option<String>) -> String {
 }
 
 fn number(value: Option<f64>) -> String {
-    or_dash(value.map(|value| format!("{value:.4}")))
+    // Four digits that count.
+    let decimals = |value: f64| (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    or_dash(value.map(|value| match value == 0.0 {
+        true => "0".into(),
+        false => format!("{value:.*}", decimals(value)),
+    }))
 }
 
 /// All that may be chosen, the best first, what cannot be chosen last.
@@ -334,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_programs_say_is_text() {
-        let html = page("<b>", &search(), None).expect("a picture");
+        let html = page("<b>", &search()).expect("a picture");
         assert!(!html.contains("<script>alert") && !html.contains("<b>"), "{html}");
         for text in [
             "failed: &lt;script&gt;",
@@ -349,7 +370,7 @@ mod tests {
 
     #[test]
     fn every_attempt_is_a_row_and_every_regret_a_point() {
-        let html = page("t", &search(), None).expect("a picture");
+        let html = page("t", &search()).expect("a picture");
         assert_eq!(html.matches("<tr><td>").count(), 3 + 2);
         assert!(html.contains("<th scope=\"col\">ranks</th>"));
         for spot in
@@ -362,7 +383,7 @@ mod tests {
     #[test]
     fn a_search_of_which_nothing_is_known_has_a_page_as_well() {
         let nothing = Search { configurations: Vec::new(), attempts: Vec::new(), ..search() };
-        let html = page("t", &nothing, None).expect("a picture");
+        let html = page("t", &nothing).expect("a picture");
         let still = html.split("<script>").next().unwrap_or_default();
         assert!(still.contains("<svg") && !still.contains("NaN"));
     }

@@ -45,8 +45,14 @@ const SCRIPT: [&str; 15] = what_if!(
 /// The script of a page that has what-if alone.
 const WHAT_IF: [&str; 11] = what_if!("page/main_of_what_if.js");
 
-/// The script of tables that sort.
-const SORTABLE: &str = include_str!("page/sortable.js");
+/// The script of the page of a search: its pictures answer to a pointer, its tables sort.
+const SEARCH: [&str; 5] = [
+    include_str!("page/text.js"),
+    include_str!("page/search.js"),
+    include_str!("page/charts.js"),
+    include_str!("page/sortable.js"),
+    include_str!("page/main_of_search.js"),
+];
 
 /// What is put into the frame.
 pub(super) struct Filling<'a> {
@@ -92,17 +98,12 @@ pub(super) fn filled(filling: &Filling<'_>) -> String {
 /// A page of text, tables and pictures, which runs no script; its sections by id and name, and their
 /// HTML.
 pub(super) fn plain(title: &str, sections: &[(&str, &str)], body: &str) -> String {
-    still(title, sections, body, (None, ""))
+    still(title, sections, body, None)
 }
 
-/// The page of a search: its tables sort, and what-if stands below where there are data for it, in JSON.
-pub(super) fn of_search(
-    title: &str,
-    sections: &[(&str, &str)],
-    body: &str,
-    data: Option<&str>,
-) -> String {
-    still(title, sections, body, (data, SORTABLE))
+/// The page of a search, whose pictures tell what these data say of each configuration, in JSON.
+pub(super) fn of_search(title: &str, sections: &[(&str, &str)], body: &str, data: &str) -> String {
+    still(title, sections, body, Some((&SEARCH, data)))
 }
 
 /// The same, below which what-if stands, of these data in JSON.
@@ -112,20 +113,21 @@ pub(super) fn with_what_if(
     body: &str,
     data: &str,
 ) -> String {
-    still(title, sections, body, (Some(data), ""))
+    still(title, sections, body, Some((&WHAT_IF, data)))
 }
 
-/// A page with data of what-if, if any, and a further script, if any.
+/// A page with a script and the data that it goes by, if any; the section of what-if is there for its
+/// script alone.
 fn still(
     title: &str,
     sections: &[(&str, &str)],
     body: &str,
-    (data, further): (Option<&str>, &str),
+    scripted: Option<(&[&str], &str)>,
 ) -> String {
-    let script = data.map_or_else(String::new, |_| WHAT_IF.concat()) + further;
-    let allowed = match script.is_empty() {
-        true => String::new(),
-        false => format!("script-src 'sha256-{}'; ", hash(&script)),
+    let script = scripted.map_or_else(String::new, |(parts, _)| parts.concat());
+    let allowed = match scripted {
+        None => String::new(),
+        Some(_) => format!("script-src 'sha256-{}'; ", hash(&script)),
     };
     let policy = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -134,16 +136,17 @@ fn still(
     );
     let link = |(id, name): &(&str, &str)| format!("<a href=\"#{id}\">{}</a>\n", escaped(name));
     let mut links: String = sections.iter().map(link).collect();
-    let (mut section, mut scripts) = (String::new(), String::new());
-    if let Some(data) = data {
+    let mut section = String::new();
+    if scripted.is_some_and(|(parts, _)| parts == WHAT_IF) {
         links += "<a href=\"#what-if\" data-scripted hidden>What if</a>\n";
         section = what_if_section().into();
-        scripts =
-            format!("<script type=\"application/json\" id=\"data\">{}</script>\n", inert(data));
     }
-    if !script.is_empty() {
-        scripts += &format!("<script>{script}</script>\n");
-    }
+    let scripts = scripted.map_or_else(String::new, |(_, data)| {
+        format!(
+            "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{script}</script>\n",
+            inert(data)
+        )
+    });
     let parts = [
         ("<!--TITLE-->", escaped(title)),
         ("<!--CSP-->", policy),

@@ -123,3 +123,16 @@ write(
     }),
 );
 report(at("hostile"), "hostile.html");
+
+// A search whose program says what no page should run, and fails where there are more than four cores.
+write(
+    "program.sh",
+    '[ $(($1 * $2)) -gt 4 ] && { printf "error: %s\\n" "$HOSTILE" >&2; exit 3; }\n' +
+        "echo t=$((400 / $1 / $2 + 10 * $1)) ms\n",
+);
+mmgp(
+    ...["tune", "--m", "1,2,4", "--p", "1,2,4", "--names", "ranks,threads", "--runs", "9", "--out", at("search")],
+    ...["--env", `HOSTILE=${HOSTILE}`, "--time-from", "t=([0-9]+) ms", "--until-regret", "1%", "--"],
+    ...["sh", at("program.sh"), "{m}", "{p}"],
+);
+fs.copyFileSync(at("search/report.html"), at("search.html"));

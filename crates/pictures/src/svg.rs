@@ -38,7 +38,9 @@ fn spots(scene: &Scene) -> String {
         let Bounds { left, top, .. } = bounds;
         let [x, y, width, height] = [*left, *top, bounds.width(), bounds.height()].map(tenths);
         let size = if width > 0.0 { format!(" {width} {height}") } else { String::new() };
-        format!("{x} {y}{size}|{}", escaped(words).replace('"', "&quot;"))
+        // Spots end with a semicolon, and their places with a bar.
+        let words = words.replace(';', ",").replace('|', "/");
+        format!("{x} {y}{size}|{}", escaped(&words).replace('"', "&quot;"))
     };
     let all: Vec<String> = scene.spots.iter().map(written).collect();
     if all.is_empty() { String::new() } else { format!(" data-spots=\"{}\"", all.join(";")) }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::native::first_failure;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
-use crate::report::{Study, page_of_search};
+use crate::report::search;
 use crate::table::records::Run;
 use crate::table::{self, Source, csv};
 use crate::tune::engine::{End, Level, verdicts};
@@ -175,19 +175,16 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
             let text = runs_csv(&rows, found.objective.quantity());
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
-        let (parameters, absent) = match found.parameters(&name) {
-            Ok(parameters) => (Some(parameters), Vec::new()),
-            Err(why) => (None, vec![format!("params.toml and what-if are not here: {why}.")]),
+        let file = format!("params{suffix}.toml");
+        let absent = match found.parameters(&name) {
+            Ok(parameters) => {
+                table::write(&folder.join(&file), parameters.to_toml())?;
+                Vec::new()
+            }
+            Err(why) => vec![format!("{file} is not here: {why}.")],
         };
-        if let Some(parameters) = &parameters {
-            table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
-        }
-        let study = parameters.map(|parameters| Study {
-            objective: Some(found.objective.clone()),
-            ..Study::new(parameters)
-        });
         let search = found.page(&name, report.command, absent)?;
-        let page = page_of_search(&format!("{name}{suffix}"), &search, study.as_ref())?;
+        let page = search::page(&format!("{name}{suffix}"), &search)?;
         table::write(&folder.join(format!("report{suffix}.html")), page)?;
     }
     // These formats are of times.
