@@ -8,8 +8,9 @@ use mmgp::export::Target as Export;
 use mmgp::models::parameters::{Phase, Terms};
 use mmgp::models::terms::Term;
 use mmgp::models::{Parameters, published};
+use mmgp::quantity::Quantity;
 use mmgp::report::provenance::{InputFile, Provenance};
-use mmgp::report::search::{Row, Search};
+use mmgp::report::search::{self, Row, Search, SearchedConfiguration};
 use mmgp::report::{Picture, Study, page};
 use mmgp::table::Source;
 
@@ -48,11 +49,14 @@ fn check_names(input: &Input) -> Verdict {
     // A file of parameters must not hold what cannot be read again.
     check(&study.parameters)?;
     exports(&study)?;
-    let of_search = Study { search: Some(search(&texts)), ..study.clone() };
-    for study in [study, of_search] {
-        let html = page(&study).map_err(|error| format!("no page: {error}"))?;
-        on_the_page(&study, &html)?;
+    let html = page(&study).map_err(|error| format!("no page: {error}"))?;
+    on_the_page(&study, &html)?;
+    let html = search::page(&texts[9], &of_search(&texts));
+    let html = html.map_err(|error| format!("no page of a search: {error}"))?;
+    if data_of(&html)?[0]["lines"][1].as_str() != Some(&texts[10]) {
+        return Err(format!("the data of a search do not say {:?}", texts[10]));
     }
+    nothing_became_an_element(&html)?;
     Ok(Seen::Taken.into())
 }
 
@@ -98,13 +102,23 @@ fn study(texts: &[String]) -> Result<Study, String> {
     })
 }
 
-fn search(texts: &[String]) -> Search {
+fn of_search(texts: &[String]) -> Search {
+    let failed = SearchedConfiguration {
+        mapping: Mapping::SEQUENTIAL,
+        believed: None,
+        times: Vec::new(),
+        trouble: Some(texts[10].clone()),
+    };
     Search {
         sentence: texts[0].clone(),
         details: vec![texts[1].clone(), texts[2].clone()],
         names: (texts[3].clone(), texts[4].clone()),
-        measured: texts[8].clone(),
+        quantity: Quantity::Rate(texts[8].clone()),
         limit: 0.02,
+        origin: vec![("Command".into(), texts[7].clone())],
+        warnings: vec![texts[6].clone()],
+        configurations: vec![failed],
+        speed_up: None,
         attempts: vec![Row {
             order: 1,
             m: Mapping::SEQUENTIAL.m(),
@@ -115,6 +129,7 @@ fn search(texts: &[String]) -> Search {
             best: Some(texts[7].clone()),
             ..Row::default()
         }],
+        absent: vec![texts[11].clone()],
     }
 }
 
@@ -143,6 +158,10 @@ fn on_the_page(study: &Study, html: &str) -> Result<(), String> {
             return Err(format!("the page's data say {found} instead of {expected:?}"));
         }
     }
+    nothing_became_an_element(html)
+}
+
+fn nothing_became_an_element(html: &str) -> Result<(), String> {
     if html.contains("<x-evil") {
         return Err("a name became an element of the page".into());
     }
