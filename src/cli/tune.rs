@@ -21,9 +21,10 @@ use clap::Args;
 use super::Answer;
 use super::objective::{ObjectiveArguments, percent};
 use super::output::data;
+use crate::Mapping;
 use crate::attempt::Attempt;
 use crate::belief::Prior;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::quantity::Quantity;
 use crate::tune::engine::{self, Budget, End, Level, Timeout};
 use crate::tune::{Goal, Search, derived};
@@ -131,6 +132,10 @@ pub struct SearchArguments {
     uses: Option<f64>,
     #[command(flatten)]
     pub best: ObjectiveArguments,
+    /// What you run today: runs among the first, and the answer says how many times as fast the choice
+    /// is, where that is sure
+    #[arg(long, value_name = "M,P", value_parser = pair, help_heading = "What is best")]
+    baseline: Option<Mapping>,
     /// Folder of the log and of all that follows from it; the same command goes on there
     #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
@@ -165,6 +170,13 @@ impl SearchArguments {
     ) -> Result<Vec<Level>> {
         let objective = self.best.objective(quantity, declared.per_node)?;
         declared.space.iter().try_for_each(|&mapping| objective.check(mapping))?;
+        if let Some(baseline) = self.baseline.filter(|it| !declared.space.contains(it)) {
+            return Err(Error::out_of_range(
+                "--baseline",
+                format!("{baseline}, which is not among the configurations"),
+                "one of them: --m and --p, or --configurations, say which there are",
+            ));
+        }
         let prior = Prior::of_runs(declared.decomposition);
         let prior = cores.map_or(prior.clone(), |cores| prior.with_cores(cores));
         let search = || Search {
@@ -173,13 +185,21 @@ impl SearchArguments {
             objective: objective.clone(),
             goal: self.goal(),
             processors: cores,
-            baseline: None,
+            baseline: self.baseline,
             most_runs: None,
             seed: self.seed,
         };
         let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
         Ok(declared.levels.iter().map(level).collect())
     }
+}
+
+/// Reads a configuration: `8,1`.
+fn pair(text: &str) -> std::result::Result<Mapping, String> {
+    let count = |text: &str| text.trim().parse::<u32>().ok();
+    let pair = text.split_once(',').and_then(|(m, p)| Some((count(m)?, count(p)?)));
+    let mapping = pair.and_then(|(m, p)| Mapping::new(m, p).ok());
+    mapping.ok_or_else(|| "expected M,P, two counts above 0, as in 8,1".into())
 }
 
 /// Reads how often a choice will be used: `500`, `500 runs`.

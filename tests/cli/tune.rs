@@ -502,3 +502,17 @@ fn a_script_reads_what_is_filled_in_as_it_is() {
         "--out: found \"a\\n#SBATCH --wrap=id/slurm-%j.out\", expected one without control characters, for a line of a job script",
     );
 }
+
+#[test]
+fn a_choice_is_compared_with_what_is_run_today_where_that_is_sure() {
+    let folder = Folder::new();
+    let search = "tune --m 1,2,4 --p 1,2 --time-from t=(.*) --baseline 1,1 --out";
+    let script = "echo t=$((S / MMGP_M / MMGP_P + 1000))";
+    let fast = run(&folder, &format!("{search} fast --env S=9000"), script);
+    assert!(fast.stdout.contains(" times as fast as (1, 1) ("), "{}", fast.stdout);
+    assert!(folder.read("fast/report.html").contains("run today"));
+    let flat = run(&folder, &format!("{search} flat --env S=1"), script);
+    assert!(!flat.stdout.contains("times as fast"), "{}", flat.stdout);
+    let none = run(&folder, "tune --m 2 --p 1,2 --baseline 1,1 --out none", script);
+    assert!(none.code == Some(2) && none.stderr.contains("--baseline: found (1, 1)"));
+}

@@ -7,12 +7,12 @@ use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
 use crate::cli::objective::amount;
 use crate::cli::words::Words;
+use crate::decide::Ratio;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
 use crate::native::{failure_notes, placement_notes};
 use crate::objective::Objective;
-use crate::statistics::median;
 use crate::tune::derived;
 use crate::tune::engine::{End, Level, mapping, timed};
 use crate::tune::{Search, Verdict};
@@ -64,6 +64,9 @@ const LARGER: f64 = 1.02;
 
 /// The most by which clocks differ that are read one after the other \[s\].
 const CLOCK_S: f64 = 0.02;
+
+/// A standard deviation of the logarithm of a run's time that is worth a word.
+const NOISY: f64 = 0.08;
 
 /// The factor by which the printed part of the wall clock may vary before the rest is worth a word.
 const VARIES: f64 = 1.5;
@@ -117,12 +120,8 @@ impl LevelAnswer<'_> {
         let count = times.get(&choice).map_or(0, Vec::len);
         let regret =
             regret(self.verdict).unwrap_or("how far from the best is not known yet".into());
-        let beside = self.beside(choice, &times);
+        let beside = self.beside(choice).unwrap_or_default();
         let objective = self.objective();
-        let fast = objective.positive();
-        let beside = beside.map_or(String::new(), |(other, ratio)| {
-            format!("; {ratio:.2} times as {fast} as {}", of(other))
-        });
         let mut amount = objective.shown(objective.amount(choice, time));
         if !objective.is_measured() {
             amount = format!("{} {amount}, {}", objective.name(), objective.quantity().shown(time));
@@ -153,24 +152,15 @@ impl LevelAnswer<'_> {
         })
     }
 
-    /// What people run who do not ask, with what the choice is times as fast: most processes of least
-    /// threads; where that is the choice or did not run, the slowest that ran.
-    fn beside(
-        &self,
-        choice: Mapping,
-        times: &BTreeMap<Mapping, Vec<f64>>,
-    ) -> Option<(Mapping, f64)> {
-        let time = |it: &Mapping| times.get(it).and_then(|times| median(times.clone()));
-        let others = || times.keys().filter(|&&it| it != choice);
-        let least = self.search().space.iter().map(|it| it.p()).min()?;
-        let flat = self.search().space.iter().filter(|it| it.p() == least).max();
-        let flat = flat.filter(|&&it| it != choice && times.contains_key(&it));
-        let by_time = |one: &&Mapping, other: &&Mapping| {
-            time(one).unwrap_or(0.0).total_cmp(&time(other).unwrap_or(0.0))
-        };
-        let other = *flat.or_else(|| others().max_by(by_time))?;
-        let product = |it: &Mapping| Some(time(it)? * self.objective().factor(*it));
-        Some((other, product(&other)? / product(&choice)?))
+    /// What the choice is to what the user runs today, where that is sure.
+    fn beside(&self, choice: Mapping) -> Option<String> {
+        let baseline = self.search().baseline.filter(|&it| it != choice)?;
+        let Ratio { low, middle, high } = self.verdict.of_baseline?;
+        let fast = self.objective().positive();
+        Some(format!(
+            "; {middle:.2} times as {fast} as {} ({low:.2} to {high:.2}, 95 %)",
+            self.words.of(baseline)
+        ))
     }
 
     /// The answer for programs, as in summary.json. It has no reason to stop where the search goes on.
@@ -284,8 +274,7 @@ impl LevelAnswer<'_> {
             lines.extend(self.limit(&parameters, choice));
         }
         lines.extend(self.failures());
-        lines.extend(self.complaints());
-        lines.extend(self.clocks());
+        lines.extend(self.doubts());
         let of_level: Vec<Attempt> = self.of_level().cloned().collect();
         lines.extend(placement_notes(&of_level, &|it| self.words.of(it)));
         let taken = &self.verdict.taken_to_fail;
@@ -308,7 +297,25 @@ impl LevelAnswer<'_> {
 
     /// What makes the times doubtful, for the warnings of the page.
     pub fn doubts(&self) -> Vec<String> {
-        [self.complaints(), self.clocks()].into_iter().flatten().collect()
+        [self.noise(), self.complaints(), self.clocks()].into_iter().flatten().collect()
+    }
+
+    /// How far runs of the same configuration differ, and what else ran then, where that is much.
+    fn noise(&self) -> Option<String> {
+        let scatter = self.verdict.noise.filter(|&it| it >= NOISY);
+        let processors = self.processors.map(f64::from);
+        let load = self.of_level().filter_map(|it| it.load).fold(0.0, f64::max);
+        let crowd = processors.filter(|&it| load > 1.5 * it).map(|processors| {
+            format!("The load was up to {load:.1} on {processors:.0} processors before a run.")
+        });
+        let scatter = scatter.map(|scatter| {
+            format!(
+                "Runs of the same configuration differ by {} (standard deviation).",
+                Percent(scatter)
+            )
+        });
+        let said: Vec<String> = [scatter, crowd].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// The formula, and the parts of the time at the choice.

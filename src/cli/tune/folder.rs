@@ -132,7 +132,15 @@ fn best<'f, 'a>(found: &'f [LevelAnswer<'a>]) -> Option<&'f LevelAnswer<'a>> {
 /// Those of [`Search::judge`](crate::tune::Search::judge).
 pub fn answer(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<(String, Object)> {
     let verdicts = verdicts(report.levels, attempts)?;
-    Ok(said(&answers(report, &verdicts, attempts)?, report.end, &program_name(attempts)))
+    let found = answers(report, &verdicts, attempts)?;
+    let (text, summary) = said(&found, report.end, &program_name(attempts));
+    Ok((text + &failure(report.folder, attempts), summary))
+}
+
+/// What the first run that failed said last.
+fn failure(folder: &Path, attempts: &[Attempt]) -> String {
+    let lines = first_failure(attempts, &folder.join(OUTPUT));
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What answers say together.
@@ -193,8 +201,7 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
     table::write(&folder.join("summary.json"), json(&summary))?;
-    let failed = first_failure(attempts, &folder.join(OUTPUT));
-    let failed: String = failed.iter().map(|line| format!("{line}\n")).collect();
+    let failed = failure(folder, attempts);
     Ok(format!("{text}{failed}Everything is in {}.\n", folder.display()))
 }
 

@@ -131,12 +131,16 @@ impl LevelAnswer<'_> {
         }
         let runs =
             times.iter().flat_map(|(&of, times)| times.iter().map(move |&it| (of, Seconds(it))));
-        let chosen =
-            self.verdict.choice.and_then(|it| Some(("chosen".to_string(), it, middle(&it)?)));
+        let baseline = self.level.search.baseline.filter(|&it| Some(it) != self.verdict.choice);
+        let marked = [("chosen", self.verdict.choice), ("run today", baseline)];
+        let marked = marked.into_iter().filter_map(|(words, of)| {
+            let of = of?;
+            Some((words.to_string(), of, middle(&of)?))
+        });
         Some(SpeedUp {
             runs: runs.collect(),
             reference: (reference, middle(&reference)?),
-            marked: chosen.into_iter().collect(),
+            marked: marked.collect(),
         })
     }
 
