@@ -1,4 +1,4 @@
-//! Measurements on a [target], written as the CSV files that a user would bring from one: the
+//! Measurements on a [target](mmgp_base::target::Target), written as the CSV files that a user would bring from one: the
 //! micro-benchmarks of the MMGP paper, the sequential profile, and runs.
 //!
 //! On the emulated machine every measurement is a program that reads the machine's timebase before and

@@ -4,7 +4,7 @@
 //! SPEs of its task put into its local store. It never asks what time it is, nor which of two things
 //! came first. So it can be run in two ways, from the same lines: on an SPE, where every operation
 //! takes its time ([`Timed`]), or with the clock stopped, writing down what would take time
-//! ([`Writer`](crate::element::Writer)), which is then timed by itself. The second way is
+//! ([`Writer`]), which is then timed by itself. The second way is
 //! *functional-first* simulation: what is computed comes first, how long it takes afterwards.
 
 use std::cell::RefCell;

@@ -312,7 +312,7 @@ pub fn published_names() -> impl Iterator<Item = &'static str> {
     PUBLISHED.iter().map(|(name, ..)| *name)
 }
 
-/// The published parameter set of that name; [`Error::UnknownName`] lists the known ones.
+/// The published parameter set of that name; [`Error::UnknownName`](mmgp_base::Error::UnknownName) lists the known ones.
 pub fn published(name: &str) -> Result<Parameters> {
     let (_, file, text) = of_name("parameter set", &PUBLISHED, |(name, ..)| name, name)?;
     Parameters::read(&Source::new(file, text))
