@@ -284,7 +284,7 @@ impl LevelAnswer<'_> {
         if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled()) {
             let next = self.words.of(*next);
             lines.push(match self.verdict.gain {
-                Some(gain) if gain > 5e-5 => format!(
+                Some(gain) if gain >= 5e-4 => format!(
                     "The next run would be {next}: it is expected to save {} of the time.",
                     Percent(gain)
                 ),
