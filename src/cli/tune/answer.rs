@@ -42,7 +42,8 @@ pub fn regret(verdict: &Verdict) -> Option<String> {
     if most < 5e-4 {
         return Some("the fastest (95 %)".into());
     }
-    let (expected, most) = (Percent(expected), Percent(most));
+    // Of few large regrets the mean may lie beyond the quantile.
+    let (expected, most) = (Percent(expected), Percent(most.max(expected)));
     Some(format!("expected to cost {expected}, at most {most} (95 %)"))
 }
 
@@ -275,8 +276,6 @@ impl LevelAnswer<'_> {
         }
         lines.extend(self.failures());
         lines.extend(self.doubts());
-        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
-        lines.extend(placement_notes(&of_level, &|it| self.words.of(it)));
         let taken = &self.verdict.taken_to_fail;
         if !taken.is_empty() {
             lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));
@@ -297,7 +296,10 @@ impl LevelAnswer<'_> {
 
     /// What makes the times doubtful, for the warnings of the page.
     pub fn doubts(&self) -> Vec<String> {
-        [self.noise(), self.complaints(), self.clocks()].into_iter().flatten().collect()
+        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
+        let placement = placement_notes(&of_level, &|it| self.words.of(it));
+        let own = [self.noise(), self.complaints(), self.clocks()];
+        own.into_iter().flatten().chain(placement).collect()
     }
 
     /// How far runs of the same configuration differ, and what else ran then, where that is much.

@@ -134,12 +134,13 @@ pub fn answer(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<(String
     let verdicts = verdicts(report.levels, attempts)?;
     let found = answers(report, &verdicts, attempts)?;
     let (text, summary) = said(&found, report.end, &program_name(attempts));
-    Ok((text + &failure(report.folder, attempts), summary))
+    Ok((text + &failure(report, attempts), summary))
 }
 
 /// What the first run that failed said last.
-fn failure(folder: &Path, attempts: &[Attempt]) -> String {
-    let lines = first_failure(attempts, &folder.join(OUTPUT));
+fn failure(report: &SearchReport<'_>, attempts: &[Attempt]) -> String {
+    let name = |of| report.declared.words.of(of);
+    let lines = first_failure(attempts, &report.folder.join(OUTPUT), &name);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -201,7 +202,7 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
     table::write(&folder.join("summary.json"), json(&summary))?;
-    let failed = failure(folder, attempts);
+    let failed = failure(report, attempts);
     Ok(format!("{text}{failed}Everything is in {}.\n", folder.display()))
 }
 

@@ -140,8 +140,12 @@ pub fn failure_notes(attempts: &[Attempt], listed: &dyn Fn(&[Mapping]) -> String
 }
 
 /// What the first run that did not go well said at its end, where `outputs` keeps that, and the place of all
-/// of it.
-pub fn first_failure(attempts: &[Attempt], outputs: &Path) -> Vec<String> {
+/// of it; `name` is what a configuration is called.
+pub fn first_failure(
+    attempts: &[Attempt],
+    outputs: &Path,
+    name: &dyn Fn(Mapping) -> String,
+) -> Vec<String> {
     let Some(first) = attempts.iter().find(|it| is_bad(it)) else { return Vec::new() };
     let kept = ["err", "out"].iter().find_map(|end| {
         let file = outputs.join(format!("{}.{end}", first.id));
@@ -151,9 +155,9 @@ pub fn first_failure(attempts: &[Attempt], outputs: &Path) -> Vec<String> {
         (!lines.is_empty()).then_some((file, lines))
     });
     let Some((file, lines)) = kept else { return Vec::new() };
-    let (m, p) = (first.m, first.p);
+    let name = Mapping::new(first.m, first.p).map_or_else(|_| String::new(), name);
     let mut told =
-        vec![format!("The first to fail, ({m}, {p}), said last (all of it: {}):", file.display())];
+        vec![format!("The first to fail, {name}, said last (all of it: {}):", file.display())];
     let from = lines.len().saturating_sub(SHOWN);
     told.extend(lines[from..].iter().map(|line| format!("  {line}")));
     told

@@ -93,7 +93,11 @@ impl fmt::Display for Choice {
             Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
             Some(cost) => {
                 let expected = Percent(self.expected_cost);
-                write!(f, "it is expected to cost {expected}, at most {} (95 %).", Percent(cost))
+                write!(
+                    f,
+                    "it is expected to cost {expected}, at most {} (95 %).",
+                    Percent(cost.max(self.expected_cost))
+                )
             }
             None => f.write_str("what it may cost is not known."),
         }
