@@ -516,3 +516,25 @@ fn a_choice_is_compared_with_what_is_run_today_where_that_is_sure() {
     let none = run(&folder, "tune --m 2 --p 1,2 --baseline 1,1 --out none", script);
     assert!(none.code == Some(2) && none.stderr.contains("--baseline: found (1, 1)"));
 }
+
+#[test]
+fn a_command_that_reads_its_variables_is_believed_to_and_another_is_doubted() {
+    let folder = Folder::new();
+    let doubts = |out: &str, script: &str| {
+        let all = ["tune", "--m", "1,2", "--p", "1", "--runs", "1", "--out", out];
+        folder.mmgp(&[&all[..], &["--", "sh", "-c", script]].concat()).stderr
+    };
+    assert!(!doubts("reads", "sleep 0.00$MMGP_M").contains("neither the command"));
+    assert!(doubts("does-not", "true").contains("neither the command nor its environment has {m}"));
+}
+
+/// Runs that scatter by a tenth: the terms of a formula would change with the next one.
+#[test]
+fn what_limits_is_not_told_by_runs_that_scatter() {
+    let folder = Folder::new();
+    let search = "tune --m 1,2,4 --p 1,2 --time-from t=(.*) --until-regret 1% --runs 12 --out out";
+    let script = "echo t=$(((4000 / MMGP_M / MMGP_P + 900) * (90 + 20 * (MMGP_REP % 2))))";
+    let noisy = run(&folder, search, script).stdout;
+    assert!(noisy.contains("What limits is not told by runs that scatter so."), "{noisy}");
+    assert!(noisy.contains("Runs of the same configuration differ by"), "{noisy}");
+}

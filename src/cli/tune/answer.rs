@@ -69,6 +69,9 @@ const CLOCK_S: f64 = 0.02;
 /// A standard deviation of the logarithm of a run's time that is worth a word.
 const NOISY: f64 = 0.08;
 
+/// A part of the time by which a formula is so far off that its terms explain nothing.
+const FAR_OFF: f64 = 0.25;
+
 /// The factor by which the printed part of the wall clock may vary before the rest is worth a word.
 const VARIES: f64 = 1.5;
 
@@ -327,6 +330,16 @@ impl LevelAnswer<'_> {
         // The shares are those of the formula, which is off.
         let measured = self.verdict.time.map_or(total, |time| time.0);
         let quantity = self.objective().quantity();
+        // Shares of a formula that is far off, or of runs that scatter, are told otherwise by the next runs.
+        if self.verdict.noise.is_some_and(|noise| noise >= NOISY) {
+            return Some("What limits is not told by runs that scatter so.".into());
+        }
+        if (total / measured - 1.0).abs() > FAR_OFF {
+            let off = Percent((total / measured - 1.0).abs());
+            return Some(format!(
+                "Equation 11 is off by {off} there, and does not tell what limits."
+            ));
+        }
         let off = if (total / measured - 1.0).abs() > 0.05 {
             format!(", which gives {} there", quantity.shown(Seconds(total)))
         } else {

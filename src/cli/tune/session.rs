@@ -296,7 +296,9 @@ pub fn doubts(settings: &native::Settings, declared: &Declaration) -> Vec<Warnin
         };
         let varies = if name == "m" { varies(|it| it.m()) } else { varies(|it| it.p()) };
         // A launcher says how many to start.
-        let is_told = settings.launcher.is_some();
+        let variables = [name, word.as_str()].map(|it| format!("MMGP_{}", it.to_ascii_uppercase()));
+        let reads = |word: &String| variables.iter().any(|it| word.contains(it.as_str()));
+        let is_told = settings.launcher.is_some() || command.argv.iter().any(reads);
         if varies && !is_told && !command.names(name) && !command.names(word) {
             let variable = name.to_ascii_uppercase();
             warnings.push(Warning::Note(format!(
