@@ -188,9 +188,33 @@ pub fn command() -> clap::Command {
     grouped(Cli::command())
 }
 
-/// The command and flags of these words, by [`command`], which takes a while to build.
-fn parsed(command: clap::Command, words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+/// A command line, and what it says.
+struct Invocation {
+    words: Vec<OsString>,
+    command: clap::Command,
+    matches: clap::ArgMatches,
+}
+
+impl Invocation {
+    /// Parses these words by [`command`], which takes a while to build.
+    fn new(
+        words: Vec<OsString>,
+        mut command: clap::Command,
+    ) -> std::result::Result<Self, clap::Error> {
+        let matches = command.try_get_matches_from_mut(&words)?;
+        Ok(Self { words, command, matches })
+    }
+
+    /// The command and its flags.
+    fn cli(&self) -> std::result::Result<Cli, clap::Error> {
+        Cli::from_arg_matches(&self.matches)
+    }
+
+    /// The subcommand with what was typed for it.
+    fn subcommand(&self) -> Option<(&clap::Command, &clap::ArgMatches)> {
+        let (name, matches) = self.matches.subcommand()?;
+        Some((self.command.find_subcommand(name)?, matches))
+    }
 }
 
 /// Runs the program that the arguments of the process ask for.
@@ -214,35 +238,40 @@ pub fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return failed(&error, &[]),
     };
+    let invocation = Invocation::new(words, command).unwrap_or_else(|error| refused(error));
     #[cfg(unix)]
-    let words = match tune::expanded(words, &command) {
-        Ok(words) => words,
+    let invocation = match tune::expanded(&invocation) {
+        Ok(None) => invocation,
+        Ok(Some(words)) => {
+            Invocation::new(words, invocation.command).unwrap_or_else(|error| refused(error))
+        }
         Err(error) => return failed(&error, &[]),
     };
-    let cli = parsed(command, &words).unwrap_or_else(|error| without_length(error).exit());
+    let cli = invocation.cli().unwrap_or_else(|error| refused(error));
     #[cfg(unix)]
     signals::obey();
-    let result = run(&cli.command, &words);
+    let result = run(&cli.command, &invocation);
     output::warn(&table::notes());
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         #[cfg(unix)]
         Ok(Answer::Signal(signal)) => ExitCode::from(128 + signal as u8),
-        Err(error) => failed(&input::in_flags(error), &words),
+        Err(error) => failed(&input::in_flags(error), &invocation.words),
     }
 }
 
 /// Runs the command that these words ask for.
-fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
+fn run(command: &Command, invocation: &Invocation) -> Result<Answer> {
+    let words = &invocation.words[..];
     match command {
         Command::Study(arguments) => study::run(&arguments.0, words),
         #[cfg(unix)]
-        Command::Tune(arguments) => tune::run(arguments, words),
+        Command::Tune(arguments) => tune::run(arguments, invocation),
         #[cfg(unix)]
-        Command::Measure(arguments) => measure::run(arguments, words),
+        Command::Measure(arguments) => measure::run(arguments, invocation),
         #[cfg(unix)]
-        Command::Ask(arguments) => drivers::ask(arguments, words),
+        Command::Ask(arguments) => drivers::ask(arguments, invocation),
         #[cfg(unix)]
         Command::Tell(arguments) => drivers::tell(arguments),
         #[cfg(unix)]
@@ -270,6 +299,11 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Man(arguments) => man::man(arguments),
         Command::Completions(arguments) => man::completions(arguments),
     }
+}
+
+/// Says what is wrong with a command line, and ends.
+fn refused(error: clap::Error) -> ! {
+    without_length(error).exit()
 }
 
 /// The error with arguments that are too long for a message cut as texts of files are.

@@ -1,20 +1,19 @@
 //! `mmgp ask` and `mmgp tell`, for drivers of the user's own.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::Answer;
 use super::files::Guard;
 use super::input::ClaimArguments;
 use super::objective::{amount, configuration};
 use super::output::{data, json, line, warn};
 use super::tune::{
-    DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, declaration, duration,
-    keep_declaration, of_drivers, repair, typed, why,
+    DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, TypedFlags, declaration,
+    duration, keep_declaration, of_drivers, repair, why,
 };
+use super::{Answer, Invocation};
 use crate::Mapping;
 use crate::answer::Object;
 use crate::attempt::{Attempt, Order, Status};
@@ -89,7 +88,7 @@ fn handed_out(
 }
 
 /// Prints what to run next.
-pub fn ask(arguments: &AskArguments, words: &[OsString]) -> Result<Answer> {
+pub fn ask(arguments: &AskArguments, invocation: &Invocation) -> Result<Answer> {
     let mut warnings = Vec::new();
     arguments.declare.guarded(Guard::default()).check()?;
     let declared = arguments.declare.declared(&mut warnings)?;
@@ -106,7 +105,7 @@ pub fn ask(arguments: &AskArguments, words: &[OsString]) -> Result<Answer> {
         None => of_drivers(folder)?,
     };
     table::create_folder(folder)?;
-    keep_declaration(folder, &typed(words), &declared)?;
+    keep_declaration(folder, &TypedFlags::typed(invocation), &declared)?;
     let quantity = match attempts.is_empty() {
         true => arguments.search.best.quantity()?,
         false => derived::quantity(&attempts),

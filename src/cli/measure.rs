@@ -1,14 +1,12 @@
 //! `mmgp measure`
 
-use std::ffi::OsString;
-
 use clap::Args;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use super::Answer;
 use super::output::data;
 use super::tune::{self, RunsArguments};
+use super::{Answer, Invocation};
 use crate::error::Result;
 use crate::tune::engine::{self, Cell, End, Level};
 
@@ -35,10 +33,10 @@ is not run again. The folder is that of `mmgp tune`, which goes on from there.
 
 Exit code 0: all ran, well or not; 1: the budget was spent first; 130, 143: interrupted.";
 
-pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
     let repetitions = arguments.repetitions;
     let arguments = &arguments.runs;
-    let job = arguments.prepared(words)?;
+    let job = arguments.prepared(invocation)?;
     let cells = cells(&job.levels, repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
     if !arguments.elsewhere.is_here() {

@@ -232,9 +232,11 @@ pub fn merge(arguments: &MergeArguments) -> Result<Answer> {
     words.extend(arguments.quiet.then(|| OsString::from("--quiet")));
     let command = super::command();
     let words = super::input::with_program(words, &command)?;
-    let cli = super::parsed(command, &words)
+    let invocation = super::Invocation::new(words, command);
+    let parsed = invocation.and_then(|it| Ok((it.cli()?, it)));
+    let (cli, invocation) = parsed
         .map_err(|error| Error::Program { program: identity.typed(), why: error.to_string() })?;
-    super::run(&cli.command, &words)
+    super::run(&cli.command, &invocation)
 }
 
 #[cfg(test)]

@@ -13,14 +13,13 @@ mod sample;
 mod session;
 mod targets;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::Answer;
 use super::objective::{ObjectiveArguments, percent};
 use super::output::data;
+use super::{Answer, Invocation};
 use crate::Mapping;
 use crate::attempt::Attempt;
 use crate::belief::Prior;
@@ -33,7 +32,7 @@ use crate::units::Seconds;
 pub use answer::why;
 pub use declare::{Declaration, DeclareArguments};
 use elsewhere::ElsewhereArguments;
-pub use file::{TypedFlags, expanded, typed};
+pub use file::{TypedFlags, expanded};
 pub use folder::{SearchReport, answer, declaration, keep_declaration, kept};
 pub use job::Job;
 use program::ProgramArguments;
@@ -247,9 +246,9 @@ params.toml, report.html (the page), output (of runs that went wrong).
 Exit code 0: the regret is reached, or nothing can be told apart; 1: the budget was spent first, the answer says what is known; \
 2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
 
-pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
     let arguments = &arguments.runs;
-    let mut job = arguments.prepared(words)?;
+    let mut job = arguments.prepared(invocation)?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
     let budget = arguments.budget.budget();
     if !arguments.elsewhere.is_here() {

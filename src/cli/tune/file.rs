@@ -13,6 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Deserialize;
 
+use crate::cli::Invocation;
 use crate::error::{Result, suggest};
 use crate::table::Source;
 use crate::table::toml::Document;
@@ -29,8 +30,14 @@ const OF_ONE_CALL: [&str; 5] = ["save-as", "dry-run", "quiet", "repair", "help"]
 pub struct TypedFlags(Vec<(String, Vec<String>)>);
 
 impl TypedFlags {
+    /// The flags of a command line.
+    pub fn typed(invocation: &Invocation) -> Self {
+        let subcommand = invocation.subcommand();
+        subcommand.map_or_else(Self::default, |(command, matches)| Self::of(command, matches))
+    }
+
     /// The flags that were typed for a subcommand.
-    pub fn of(command: &Command, matches: &ArgMatches) -> Self {
+    fn of(command: &Command, matches: &ArgMatches) -> Self {
         let is_typed = |argument: &&Arg| {
             let id = argument.get_id().as_str();
             matches.value_source(id) == Some(ValueSource::CommandLine)
@@ -215,34 +222,18 @@ fn is_repeated(argument: &Arg) -> bool {
     argument.is_last_set() || matches!(argument.get_action(), ArgAction::Append)
 }
 
-/// Words in which the flags of a file stand in its place; others as they are.
+/// Words in which the flags of a file stand in its place; `None` where no file of flags is named.
 ///
 /// # Errors
 /// Those of [`TypedFlags::read`].
-pub fn expanded(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>> {
+pub fn expanded(invocation: &Invocation) -> Result<Option<Vec<OsString>>> {
     const FILE: &str = "flags_file";
+    let Some((command, matches)) = invocation.subcommand() else { return Ok(None) };
     let is_file = |it: &Arg| it.get_id() == FILE && it.is_positional();
-    let command = words.get(1).and_then(|name| cli.find_subcommand(name));
-    if !command.is_some_and(|it| it.get_arguments().any(is_file)) {
-        return Ok(words);
-    }
-    let mut cli = cli.clone();
-    // What is wrong with the words is said where they are parsed.
-    let Ok(matches) = cli.try_get_matches_from_mut(&words) else { return Ok(words) };
-    let Some((subcommand, matches)) = matches.subcommand() else { return Ok(words) };
-    let Some(command) = cli.find_subcommand(subcommand) else { return Ok(words) };
-    let file = matches.get_raw(FILE).and_then(|mut it| it.next());
-    let Some(file) = file else { return Ok(words) };
-    let source = Source::read(Path::new(file))?;
-    let of_file = TypedFlags::read(command, &source)?;
-    Ok(TypedFlags::of(command, matches).instead_of(of_file, command).words(subcommand))
-}
-
-/// The flags of these words, which are good.
-pub fn typed(words: &[OsString]) -> TypedFlags {
-    let mut cli = crate::cli::command();
-    let matches = cli.try_get_matches_from_mut(words);
-    let found = matches.as_ref().ok().and_then(clap::ArgMatches::subcommand);
-    let command = found.and_then(|(name, matches)| Some((cli.find_subcommand(name)?, matches)));
-    command.map_or_else(TypedFlags::default, |(command, matches)| TypedFlags::of(command, matches))
+    let has_file = command.get_arguments().any(is_file);
+    let file = has_file.then(|| matches.get_raw(FILE)).flatten().and_then(|mut it| it.next());
+    let Some(file) = file else { return Ok(None) };
+    let of_file = TypedFlags::read(command, &Source::read(Path::new(file))?)?;
+    let flags = TypedFlags::of(command, matches).instead_of(of_file, command);
+    Ok(Some(flags.words(command.get_name())))
 }

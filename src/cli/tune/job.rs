@@ -1,6 +1,5 @@
 //! Everything that is checked before anything runs, and the runs.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::file::TypedFlags;
@@ -8,10 +7,10 @@ use super::folder::keep_declaration;
 use super::targets::{TARGETS, TargetEntry};
 use super::{
     Declaration, Interrupt, RunsArguments, SearchReport, Session, Watch, folder, program, session,
-    typed,
 };
 use crate::Mapping;
 use crate::attempt::{Attempt, Order};
+use crate::cli::Invocation;
 use crate::cli::files::Guard;
 use crate::cli::output::{Verbosity, data, warn};
 use crate::error::{Error, Result};
@@ -41,7 +40,7 @@ impl RunsArguments {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for what cannot be run.
-    pub fn prepared(&self, words: &[OsString]) -> Result<Job> {
+    pub fn prepared(&self, invocation: &Invocation) -> Result<Job> {
         let mut warnings = Vec::new();
         let Self { search, .. } = self;
         let program = &self.program.with_sample()?;
@@ -80,9 +79,9 @@ impl RunsArguments {
                 ));
             }
         };
-        let flags = typed(words);
-        let words: Vec<String> =
-            words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+        let flags = TypedFlags::typed(invocation);
+        let words = invocation.words.iter().skip(1);
+        let words: Vec<String> = words.map(|it| it.to_string_lossy().into_owned()).collect();
         let typed_line = command_line(&[vec!["mmgp".into()], words].concat());
         if let Some(path) = save_as {
             table::write(path, flags.to_toml())?;
