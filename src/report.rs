@@ -40,6 +40,7 @@ use crate::plot::benchmarks::Panel;
 use crate::table::records::{Split, Validation};
 use crate::units::Seconds;
 use crate::validate::{Comparison, ModelSummary};
+pub(crate) use pictures::measure;
 use provenance::Provenance;
 
 /// What is known of a study. Everything but the parameters may be missing.

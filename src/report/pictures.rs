@@ -4,7 +4,11 @@ use super::{Evaluation, Study};
 use crate::answer::escaped;
 use crate::decide::Configuration;
 use crate::error::{Error, Result};
-use crate::plot::{Kind, MeasuredTime, Picture, PredictedTime, Series, Standing, Times, answering};
+use crate::objective::Objective;
+use crate::plot::{
+    Better, Kind, Measure, MeasuredTime, Picture, PredictedTime, Series, Standing, Times, answering,
+};
+use crate::quantity::Direction;
 use crate::units::Seconds;
 
 /// The most APUs of a picture of where the time goes: it is of all configurations.
@@ -130,4 +134,17 @@ fn model(study: &Study, known: &Evaluation, name: &str) -> Option<Series> {
         standing: Standing::Slower,
     };
     Some(Series { name: name.into(), rows: known.ranking.configurations.iter().map(row).collect() })
+}
+
+/// What pictures of an objective show.
+pub(crate) fn measure(objective: &Objective) -> Measure {
+    let unit = objective.unit().unwrap_or_default().to_string();
+    Measure {
+        name: objective.name().into(),
+        unit: (!objective.is_time()).then_some(unit),
+        better: match objective.direction() {
+            Direction::Least => Better::Smaller,
+            Direction::Most => Better::Larger,
+        },
+    }
 }

@@ -1,16 +1,16 @@
 //! The page of a search: the answer in its words, what ran where, what is expected of every configuration that
 //! may be chosen, its course, and every attempt.
 
-use super::pictures::figure;
+use super::pictures::{figure, measure};
 use super::template::of_search;
 use crate::Mapping;
 use crate::answer::{Object, Table, escaped};
 use crate::error::Result;
+use crate::objective::Objective;
 use crate::plot::{
-    Better, CurvePanel, Curves, Kind, Measure, MeasuredTime, Names, PredictedTime, Series, SpeedUp,
-    Standing, Times,
+    CurvePanel, Curves, Kind, MeasuredTime, Names, PredictedTime, Series, SpeedUp, Standing, Times,
 };
-use crate::quantity::{Direction, Quantity};
+use crate::quantity::Quantity;
 use crate::units::Seconds;
 
 /// A search as a page shows it: everything is of this search, and of what may be chosen in it.
@@ -190,7 +190,7 @@ fn pictures(search: &Search) -> Result<String> {
         measured_as: "measured".into(),
         predicted: Series { name: "expected".into(), rows: predicted.collect() },
         beside: None,
-        measure: measure(&search.quantity),
+        measure: measure(&Objective::of(search.quantity.clone())),
         names: Names::of_user(search.names.clone()),
         failed: failed.collect(),
     };
@@ -201,19 +201,10 @@ fn pictures(search: &Search) -> Result<String> {
     Ok(html)
 }
 
-fn geometric_mean(times: &[Seconds]) -> Seconds {
+/// The geometric mean of times, at least one.
+pub fn geometric_mean(times: &[Seconds]) -> Seconds {
     let sum: f64 = times.iter().map(|time| time.0.ln()).sum();
     Seconds((sum / times.len() as f64).exp())
-}
-
-/// What pictures of a quantity show.
-fn measure(quantity: &Quantity) -> Measure {
-    let unit = quantity.unit().map(String::from);
-    let better = match quantity.direction() {
-        Direction::Least => Better::Smaller,
-        Direction::Most => Better::Larger,
-    };
-    Measure { name: quantity.name().into(), unit, better }
 }
 
 /// What was measured, with its unit: `time [s]`, `rate [ns/day]`.

@@ -11,10 +11,11 @@ use crate::models::Parameters;
 use crate::models::observations::{Observation, Observations};
 use crate::objective::Objective;
 use crate::plot::{
-    self, Better, Format, Front, FrontPoint, Kind, Measure, MeasuredTime, Picture, PredictedTime,
-    Series, Standing, Times,
+    self, Format, Front, FrontPoint, Kind, MeasuredTime, Picture, PredictedTime, Series, Standing,
+    Times,
 };
-use crate::quantity::{Direction, Quantity};
+use crate::quantity::Quantity;
+use crate::report::measure;
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.
@@ -157,19 +158,6 @@ impl TimedRuns {
             names: Default::default(),
             failed: Vec::new(),
         }
-    }
-}
-
-/// What pictures of an objective show.
-fn measure(objective: &Objective) -> Measure {
-    let unit = objective.unit().unwrap_or_default().to_string();
-    Measure {
-        name: objective.name().into(),
-        unit: (!objective.is_time()).then_some(unit),
-        better: match objective.direction() {
-            Direction::Least => Better::Smaller,
-            Direction::Most => Better::Larger,
-        },
     }
 }
 

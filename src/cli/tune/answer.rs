@@ -13,6 +13,7 @@ use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
 use crate::native::{failure_notes, placement_notes};
 use crate::objective::Objective;
+use crate::quantity::Quantity;
 use crate::tune::derived;
 use crate::tune::engine::{End, Level, mapping, timed};
 use crate::tune::{Search, Verdict};
@@ -30,10 +31,35 @@ pub struct LevelAnswer<'a> {
     pub attempts: &'a [Attempt],
     /// What m and p are called.
     pub words: &'a Words,
-    /// How the work is divided.
-    pub decomposition: Decomposition,
+    /// The parameters that the runs determine, or why they do not.
+    pub parameters: std::result::Result<Parameters, String>,
     /// Processors of the computer on which the search began, where that is known.
     pub processors: Option<u32>,
+}
+
+/// The parameters that the runs of a level determine, by this name, or why they do not.
+pub fn parameters(
+    level: &Level,
+    attempts: &[Attempt],
+    quantity: &Quantity,
+    (name, decomposition): (&str, Decomposition),
+) -> std::result::Result<Parameters, String> {
+    let rows = derived::runs(&level.factors, attempts);
+    if rows.is_empty() {
+        return Err("no run ended well".into());
+    }
+    let runs = Runs::from_rows("runs.csv", &rows).map_err(|error| error.to_string());
+    let (mut runs, _) = runs?;
+    runs.quantity = quantity.clone();
+    let most = level.search.space.iter().map(|it| it.apus()).max().unwrap_or(1);
+    let apus = u32::try_from(most).map_err(|_| format!("m*p = {most} is too many"))?;
+    let settings = Settings::new(name, decomposition, apus);
+    let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
+    let fitted = fit(&inputs, &settings).map_err(|error| error.to_string())?;
+    if fitted.traded.is_empty() {
+        return Ok(fitted.parameters);
+    }
+    Err("these runs cannot tell its terms apart".into())
 }
 
 /// What the choice may cost, in words; `None` where nothing is said of it yet.
@@ -95,10 +121,10 @@ impl LevelAnswer<'_> {
     }
 
     /// The times of every configuration that ran well.
-    pub fn times(&self) -> BTreeMap<Mapping, Vec<f64>> {
-        let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
+    pub fn times(&self) -> BTreeMap<Mapping, Vec<Seconds>> {
+        let mut times: BTreeMap<Mapping, Vec<Seconds>> = BTreeMap::new();
         for run in derived::runs(&self.level.factors, self.attempts) {
-            times.entry(Mapping::of(run.m, run.p)).or_default().push(run.time_s);
+            times.entry(Mapping::of(run.m, run.p)).or_default().push(Seconds(run.time_s));
         }
         times
     }
@@ -190,26 +216,6 @@ impl LevelAnswer<'_> {
             .with("sentence", self.sentence())
     }
 
-    /// The parameters that the runs determine, or why they do not.
-    pub fn parameters(&self, name: &str) -> std::result::Result<Parameters, String> {
-        let rows = derived::runs(&self.level.factors, self.attempts);
-        if rows.is_empty() {
-            return Err("no run ended well".into());
-        }
-        let runs = Runs::from_rows("runs.csv", &rows).map_err(|error| error.to_string());
-        let (mut runs, _) = runs?;
-        runs.quantity = self.objective().quantity().clone();
-        let most = self.search().space.iter().map(|it| it.apus()).max().unwrap_or(1);
-        let apus = u32::try_from(most).map_err(|_| format!("m*p = {most} is too many"))?;
-        let settings = Settings::new(name, self.decomposition, apus);
-        let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
-        let fitted = fit(&inputs, &settings).map_err(|error| error.to_string())?;
-        if fitted.traded.is_empty() {
-            return Ok(fitted.parameters);
-        }
-        Err("these runs cannot tell its terms apart".into())
-    }
-
     /// What runs that count as good printed of errors.
     fn complaints(&self) -> Option<String> {
         let good = || self.of_level().filter(|it| it.status == Status::Ok);
@@ -272,10 +278,10 @@ impl LevelAnswer<'_> {
     }
 
     /// What stands below the sentence: what limits, what failed, what comes next.
-    pub fn details(&self, name: &str) -> String {
+    pub fn details(&self) -> String {
         let mut lines = Vec::new();
-        if let (Some(choice), Ok(parameters)) = (self.verdict.choice, self.parameters(name)) {
-            lines.extend(self.limit(&parameters, choice));
+        if let (Some(choice), Ok(parameters)) = (self.verdict.choice, &self.parameters) {
+            lines.extend(self.limit(parameters, choice));
         }
         lines.extend(self.failures());
         lines.extend(self.doubts());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args as _, Command, FromArgMatches as _};
 
-use super::answer::LevelAnswer;
+use super::answer::{LevelAnswer, parameters};
 use super::declare::Declaration;
 use super::program::OUTPUT;
 use super::session::processors;
@@ -105,16 +105,19 @@ fn answers<'a>(
     verdicts: &'a [Verdict],
     attempts: &'a [Attempt],
 ) -> Result<Vec<LevelAnswer<'a>>> {
+    let (name, processors) = (program_name(attempts), processors(report.folder));
+    let program = (name.as_str(), report.declared.decomposition);
     let all = report.levels.iter().zip(verdicts);
     all.map(|(level, verdict)| {
+        let objective = in_unit_of(attempts, &level.search.objective)?;
         Ok(LevelAnswer {
             level,
-            objective: in_unit_of(attempts, &level.search.objective)?,
+            parameters: parameters(level, attempts, objective.quantity(), program),
+            objective,
             verdict,
             attempts,
             words: &report.declared.words,
-            decomposition: report.declared.decomposition,
-            processors: processors(report.folder),
+            processors,
         })
     })
     .collect()
@@ -133,8 +136,7 @@ fn best<'f, 'a>(found: &'f [LevelAnswer<'a>]) -> Option<&'f LevelAnswer<'a>> {
 pub fn answer(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<(String, Object)> {
     let verdicts = verdicts(report.levels, attempts)?;
     let found = answers(report, &verdicts, attempts)?;
-    let (text, summary) = said(&found, report.end, &program_name(attempts));
-    Ok((text + &failure(report, attempts), summary))
+    Ok(said(report, &found, attempts))
 }
 
 /// What the first run that failed said last.
@@ -145,13 +147,17 @@ fn failure(report: &SearchReport<'_>, attempts: &[Attempt]) -> String {
 }
 
 /// What answers say together.
-fn said(found: &[LevelAnswer<'_>], end: Option<End>, name: &str) -> (String, Object) {
+fn said(
+    report: &SearchReport<'_>,
+    found: &[LevelAnswer<'_>],
+    attempts: &[Attempt],
+) -> (String, Object) {
     let mut text: String =
-        found.iter().map(|it| format!("{}\n{}", it.sentence(), it.details(name))).collect();
+        found.iter().map(|it| format!("{}\n{}", it.sentence(), it.details())).collect();
     let Some(best) = best(found) else { return (text, Object::new()) };
-    let mut summary = best.summary(end);
+    let mut summary = best.summary(report.end);
     if found.len() > 1 {
-        let levels: Vec<Object> = found.iter().map(|it| it.summary(end)).collect();
+        let levels: Vec<Object> = found.iter().map(|it| it.summary(report.end)).collect();
         summary = summary.with("levels", levels);
         let factors: Vec<String> =
             best.level.factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
@@ -159,7 +165,7 @@ fn said(found: &[LevelAnswer<'_>], end: Option<End>, name: &str) -> (String, Obj
         let best = if are_fast { "Fastest" } else { "Best" };
         text += &format!("{best} with {}.\n", factors.join(", "));
     }
-    (text, summary)
+    (text + &failure(report, attempts), summary)
 }
 
 /// Writes all that follows from the attempts, and returns the answer.
@@ -171,7 +177,7 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
     let verdicts = verdicts(report.levels, attempts)?;
     let found = answers(report, &verdicts, attempts)?;
     let name = program_name(attempts);
-    let (text, summary) = said(&found, report.end, &name);
+    let (text, summary) = said(report, &found, attempts);
     for found in &found {
         let suffix: String = found
             .level
@@ -185,14 +191,14 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
         let file = format!("params{suffix}.toml");
-        let absent = match found.parameters(&name) {
+        let absent = match &found.parameters {
             Ok(parameters) => {
                 table::write(&folder.join(&file), parameters.to_toml())?;
                 Vec::new()
             }
             Err(why) => vec![format!("{file} is not here: {why}.")],
         };
-        let search = found.page(&name, report.command, absent)?;
+        let search = found.page(report.command, absent)?;
         let page = search::page(&format!("{name}{suffix}"), &search)?;
         table::write(&folder.join(format!("report{suffix}.html")), page)?;
     }
@@ -202,8 +208,7 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
         table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     }
     table::write(&folder.join("summary.json"), json(&summary))?;
-    let failed = failure(report, attempts);
-    Ok(format!("{text}{failed}Everything is in {}.\n", folder.display()))
+    Ok(format!("{text}Everything is in {}.\n", folder.display()))
 }
 
 /// The objective in the unit of what the attempts printed.

@@ -8,7 +8,7 @@ use crate::attempt::{Attempt, Status};
 use crate::error::Result;
 use crate::launch::command_line;
 use crate::plot::SpeedUp;
-use crate::report::search::{Row, Search, SearchedConfiguration};
+use crate::report::search::{Row, Search, SearchedConfiguration, geometric_mean};
 use crate::tune::engine::{mapping, tried};
 use crate::units::Seconds;
 
@@ -21,7 +21,7 @@ impl LevelAnswer<'_> {
     ///
     /// # Errors
     /// The errors of [`judge`](crate::tune::Search::judge).
-    pub fn page(&self, name: &str, command: &str, mut absent: Vec<String>) -> Result<Search> {
+    pub fn page(&self, command: &str, mut absent: Vec<String>) -> Result<Search> {
         let all: Vec<Attempt> = self.of_level().cloned().collect();
         let speed_up = self.speed_up();
         if speed_up.is_none() {
@@ -32,7 +32,7 @@ impl LevelAnswer<'_> {
         }
         Ok(Search {
             sentence: self.sentence(),
-            details: self.details(name).lines().map(str::to_string).collect(),
+            details: self.details().lines().map(str::to_string).collect(),
             names: self.words.pair(),
             quantity: self.objective.quantity().clone(),
             limit: self.level.search.goal.regret(),
@@ -83,8 +83,7 @@ impl LevelAnswer<'_> {
             .collect();
         let times = self.times();
         let row = |&of: &Mapping| {
-            let times: Vec<Seconds> =
-                times.get(&of).into_iter().flatten().map(|&time| Seconds(time)).collect();
+            let times = times.get(&of).cloned().unwrap_or_default();
             SearchedConfiguration {
                 mapping: of,
                 believed: believed.get(&of).copied(),
@@ -114,11 +113,7 @@ impl LevelAnswer<'_> {
             return None;
         }
         let times = self.times();
-        let middle = |of: &Mapping| {
-            let times = times.get(of)?;
-            let sum: f64 = times.iter().map(|time| time.ln()).sum();
-            Some(Seconds((sum / times.len() as f64).exp()))
-        };
+        let middle = |of: &Mapping| Some(geometric_mean(times.get(of)?));
         let fewest = times.keys().map(|it| it.apus()).min()?;
         let of_fewest = times.keys().filter(|it| it.apus() == fewest);
         let by_time = |one: &&Mapping, other: &&Mapping| {
@@ -129,8 +124,7 @@ impl LevelAnswer<'_> {
         if times.keys().all(|it| it.apus() == fewest) {
             return None;
         }
-        let runs =
-            times.iter().flat_map(|(&of, times)| times.iter().map(move |&it| (of, Seconds(it))));
+        let runs = times.iter().flat_map(|(&of, times)| times.iter().map(move |&it| (of, it)));
         let baseline = self.level.search.baseline.filter(|&it| Some(it) != self.verdict.choice);
         let marked = [("chosen", self.verdict.choice), ("run today", baseline)];
         let marked = marked.into_iter().filter_map(|(words, of)| {
@@ -150,8 +144,8 @@ impl LevelAnswer<'_> {
         let quantity = self.objective.quantity();
         let row = |(place, it): (usize, &Attempt)| -> Result<Row> {
             let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
-            let known = tried(&self.level.factors, &all[..=place]);
-            let verdict = is_judged.then(|| self.level.search.judge(&known)).transpose()?;
+            let known = || tried(&self.level.factors, &all[..=place]);
+            let verdict = is_judged.then(|| self.level.search.judge(&known())).transpose()?;
             let reason = it.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
             Ok(Row {
                 order: place as u64 + 1,
