@@ -148,6 +148,16 @@ fn warm_ups_in_a_log_of_mmgp_are_no_rows() {
     );
 }
 
+/// The threads that were seen of a run are not those that it was given.
+#[test]
+fn what_was_seen_of_a_run_in_a_log_of_mmgp_is_no_column() {
+    check(
+        "{\"id\": 1, \"m\": 4, \"p\": 1, \"repetition\": 1, \"status\": \"ok\", \"time_s\": 3, \"placement\": \
+         {\"at_s\": 0.02, \"processors\": 2, \"threads\": 5, \"processes\": [{\"threads\": 5}]}}",
+        &["log of mmgp", "id|m|p|repetition|status|time_s", "1|4|1|1|ok|3"],
+    );
+}
+
 #[test]
 fn a_cache_of_kernel_tuner_may_be_open() {
     let open = r#"{"kernel_name": "k", "tune_params_keys": ["m", "p"], "cache": {

@@ -139,9 +139,11 @@ pub(super) const LOG: RecordFormat = RecordFormat {
 };
 
 /// The table of attempts; further factors and what was captured are columns by their names. A warm-up,
-/// repetition 0, does not count. What stands for the time of a rate or an amount is none.
+/// repetition 0, does not count. What stands for the time of a rate or an amount is none, and what was seen
+/// of processes while they ran is no size.
 fn log(mut records: Records<'_>) -> Result<Sheet<'_>> {
     records.without("env.");
+    records.without("placement.");
     records.without("limit_s");
     if records.has("rate_unit") || records.has("amount_unit") {
         records.without("time_s");
