@@ -19,8 +19,8 @@ pub struct ObjectiveArguments {
     /// --per-node); or an expression over time, m, p and nodes in proportion to time or to 1/time, which
     /// is maximised then: time/m for m replicas at once, 500/time. Where runs are rates (--rate), rate
     /// is maximised, and may stand in the expression. What is captured of each run, from a column or by
-    /// --capture, may be all of it or stand in it: joules, work/time, 'max score' [default: time, of
-    /// rates rate]
+    /// --capture or as one of several times (--time-from), may be all of it or stand in it: joules,
+    /// work/time, 'max score' [default: time, of rates rate]
     #[arg(long, value_name = "WHAT")]
     pub objective: Option<String>,
     /// Take the cheapest, with the fewest m*p, then the fewest m, of what is expected to be no more than
@@ -52,15 +52,13 @@ impl ObjectiveArguments {
         Ok(objective.within(self.within))
     }
 
-    /// What is measured of each run where that is captured, by these names.
+    /// What is measured of each run where that is made of these.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a name that nothing captures; as [`Measurand::parse`].
-    pub fn measurand(&self, captured: &[&str]) -> Result<Option<Measurand>> {
+    pub fn measurand(&self, captured: &[CapturedQuantity]) -> Result<Option<Measurand>> {
         let Some(text) = self.captured() else { return Ok(None) };
-        let captured: Vec<CapturedQuantity> =
-            captured.iter().map(|name| CapturedQuantity::named(name)).collect();
-        let measurand = Measurand::parse(text, &captured);
+        let measurand = Measurand::parse(text, captured);
         measurand.map(Some).map_err(|error| match error {
             Error::OutOfRange { found, expected, .. } => Error::out_of_range(
                 "--objective",

@@ -1,6 +1,7 @@
 //! `mmgp tune`
 
 mod answer;
+mod captured;
 mod declare;
 mod elsewhere;
 mod file;
@@ -81,6 +82,22 @@ pub struct RunsArguments {
     /// Print nothing but the answer, warnings and errors
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+impl RunsArguments {
+    /// The name among several times of a run that --objective is, if it is one.
+    fn counted(&self) -> Option<&str> {
+        self.program.counted(self.search.best.objective.as_deref())
+    }
+
+    /// What is searched: where --objective names one of several times, that is the time.
+    fn sought(&self) -> SearchArguments {
+        let mut search = self.search.clone();
+        if self.counted().is_some() {
+            search.best.objective = None;
+        }
+        search
+    }
 }
 
 /// How far a search goes.
@@ -276,7 +293,8 @@ impl Arguments {
     /// # Errors
     /// As [`RunsArguments::prepared`].
     pub fn searched(&self, attempts: &[Attempt]) -> Result<(Declaration, Vec<Level>)> {
-        let RunsArguments { declare, search, .. } = &self.runs;
+        let RunsArguments { declare, .. } = &self.runs;
+        let search = self.runs.sought();
         let declared = declare.declared(&mut Vec::new())?;
         let quantity = match attempts.is_empty() {
             true => search.best.quantity()?,

@@ -30,6 +30,8 @@ pub struct Search {
     pub origin: Vec<(String, String)>,
     /// What makes the times doubtful.
     pub warnings: Vec<String>,
+    /// What was captured of each run beside what was measured, as headings.
+    pub captured: Vec<String>,
     /// All that may be chosen.
     pub configurations: Vec<SearchedConfiguration>,
     /// The runs as speed-ups, where they can be.
@@ -76,6 +78,8 @@ pub struct Row {
     pub max_rss_kb: Option<u64>,
     /// Load of the computer before it.
     pub load: Option<f64>,
+    /// What was captured of it, in the order of the search's.
+    pub captured: Vec<Option<f64>>,
     /// The choice after it, in the user's words.
     pub best: Option<String>,
     /// What that choice is expected to cost, relative to the fastest.
@@ -273,14 +277,22 @@ fn log(search: &Search) -> String {
     let (of_m, of_p) = &search.names;
     let percent = |value: Option<f64>| or_dash(value.map(|it| format!("{:.1} %", 100.0 * it)));
     let memory = |kib: u64| format!("{:.1}", kib as f64 / 1024.0);
-    Table::of(&search.attempts)
+    let table = Table::of(&search.attempts)
         .people("#", |row| row.order.to_string())
         .people(of_m, |row| row.m.to_string())
         .people(of_p, |row| row.p.to_string())
         .people("kind", |row| row.kind.clone())
         .people("ended", |row| row.status.clone())
         .left()
-        .people(in_unit(&search.quantity), |row| number(row.number))
+        .people(in_unit(&search.quantity), |row| number(row.number));
+    let captured = |table: Table<_>, (place, heading): (usize, &String)| {
+        table.people(heading, |row: &&Row| number(row.captured.get(place).copied().flatten()))
+    };
+    search
+        .captured
+        .iter()
+        .enumerate()
+        .fold(table, captured)
         .people("wall [s]", |row| number(row.wall_s))
         .people("CPU [s]", |row| number(row.cpu_s))
         .people("memory [MiB]", |row| or_dash(row.max_rss_kb.map(memory)))
@@ -321,6 +333,7 @@ mod tests {
             p: 2,
             status: "failed: <script>alert(1)</script>".into(),
             regret,
+            captured: vec![Some(0.375)],
             ..Row::default()
         };
         let of = |m: u32, trouble: Option<&str>| SearchedConfiguration {
@@ -337,6 +350,7 @@ mod tests {
             limit: 0.01,
             origin: vec![("command".into(), "./a <b>".into())],
             warnings: Vec::new(),
+            captured: vec!["i/o [s]".into()],
             configurations: vec![of(4, None), of(8, Some("failed: <no> memory"))],
             speed_up: None,
             attempts: vec![row(1, None), row(2, Some(0.5)), row(3, Some(0.008))],
@@ -364,6 +378,8 @@ mod tests {
         let html = page("t", &search()).expect("a picture");
         assert_eq!(html.matches("<tr><td>").count(), 3 + 2);
         assert!(html.contains("<th scope=\"col\">ranks</th>"));
+        assert!(html.contains("<th scope=\"col\">i/o [s]</th>"));
+        assert_eq!(html.matches("<td>0.3750</td>").count(), 3);
         for spot in
             ["at most (95 %): 50.0, at 2", "at most (95 %): 0.800, at 3", "good enough: 1.00, at 3"]
         {

@@ -32,6 +32,8 @@ mod transactions;
 mod tune;
 #[cfg(target_os = "linux")]
 mod tune_ends;
+#[cfg(unix)]
+mod tune_times;
 mod usage;
 mod workloads;
 

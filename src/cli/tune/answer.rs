@@ -203,6 +203,7 @@ impl LevelAnswer<'_> {
             .with("best", verdict.choice.map(|it| [it.m(), it.p()]))
             .followed_by(amount(self.objective(), verdict.choice.zip(verdict.time)))
             .with("measured", measured.unwrap_or(0))
+            .with_some("captured", self.captured_at_choice())
             .with("expected_regret", verdict.expected_regret)
             .with("regret_95", verdict.regret_95)
             .with("noise", verdict.noise)
@@ -279,7 +280,7 @@ impl LevelAnswer<'_> {
 
     /// What stands below the sentence: what limits, what failed, what comes next.
     pub fn details(&self) -> String {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = self.beside_choice().into_iter().collect();
         if let (Some(choice), Ok(parameters)) = (self.verdict.choice, &self.parameters) {
             lines.extend(self.limit(parameters, choice));
         }

@@ -14,6 +14,7 @@ use crate::cli::Invocation;
 use crate::cli::files::Guard;
 use crate::cli::output::{Verbosity, data, warn};
 use crate::error::{Error, Result};
+use crate::intake::CapturedQuantity;
 use crate::launch::command_line;
 use crate::native::{self, host};
 use crate::quantity::Quantity;
@@ -42,7 +43,7 @@ impl RunsArguments {
     /// [`Error::OutOfRange`] for what cannot be run.
     pub fn prepared(&self, invocation: &Invocation) -> Result<Job> {
         let mut warnings = Vec::new();
-        let Self { search, .. } = self;
+        let (search, counted) = (&self.sought(), self.counted());
         let program = &self.program.with_sample()?;
         let declare = &if program.is_of_sample() {
             self.declare.clone().of_sample()
@@ -55,7 +56,7 @@ impl RunsArguments {
             return Err(no_command());
         }
         let declared = declare.declared(&mut warnings)?;
-        let mut settings = program.settings(&declared, &search.out)?;
+        let mut settings = program.settings(&declared, &search.out, counted)?;
         program::check_room(&settings, &declared)?;
         self.elsewhere.set(&mut settings);
         warnings.extend(session::doubts(&settings, &declared));
@@ -64,8 +65,9 @@ impl RunsArguments {
         let here = self.elsewhere.is_here().then(|| host::cores() as u32);
         // The unit is known by what the first run prints.
         let is_of_rate = settings.time.is_of_rate();
-        let captured = settings.captures.iter().map(|it| it.name.as_str());
-        let captured: Vec<&str> = ["nodes"].into_iter().chain(captured).collect();
+        let captured = settings.captures.iter().map(native::Capture::quantity);
+        let nodes = CapturedQuantity::named("nodes");
+        let captured: Vec<CapturedQuantity> = [nodes].into_iter().chain(captured).collect();
         settings.measurand = search.best.measurand(&captured)?;
         let quantity = match (&settings.measurand, is_of_rate) {
             (Some(measurand), false) => measurand.quantity().clone(),
@@ -89,7 +91,7 @@ impl RunsArguments {
         if search.repair {
             session::repair(&search.out)?;
         }
-        let objective = search.best.captured().unwrap_or_default();
+        let objective = counted.or(search.best.captured()).unwrap_or_default();
         let mut identity = program.identity();
         identity.push(("--objective", objective.into()));
         let binding = if settings.binding.is_some() { "auto" } else { "" };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answer::LevelAnswer;
+use super::captured::CapturedKey;
 use crate::Mapping;
 use crate::attempt::{Attempt, Status};
 use crate::error::Result;
@@ -38,6 +39,7 @@ impl LevelAnswer<'_> {
             limit: self.level.search.goal.regret(),
             origin: self.origin(command, &all),
             warnings: self.doubts(),
+            captured: self.captured().iter().map(CapturedKey::heading).collect(),
             configurations: self.configurations()?,
             speed_up,
             attempts: self.rows(&all)?,
@@ -141,7 +143,7 @@ impl LevelAnswer<'_> {
     /// Every attempt, with what was known after it.
     fn rows(&self, all: &[Attempt]) -> Result<Vec<Row>> {
         let step = all.len().div_ceil(MOST_JUDGED);
-        let quantity = self.objective.quantity();
+        let (quantity, captured) = (self.objective.quantity(), self.captured());
         let row = |(place, it): (usize, &Attempt)| -> Result<Row> {
             let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
             let known = || tried(&self.level.factors, &all[..=place]);
@@ -161,6 +163,7 @@ impl LevelAnswer<'_> {
                 cpu_s: it.cpu_s,
                 max_rss_kb: it.max_rss_kb,
                 load: it.load,
+                captured: captured.iter().map(|key| key.of(it)).collect(),
                 best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
                 expected: verdict.as_ref().and_then(|it| it.expected_regret),
                 regret: verdict.as_ref().and_then(|it| it.regret_95),

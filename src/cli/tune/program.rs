@@ -20,9 +20,12 @@ pub struct ProgramArguments {
     /// Take the time from its output: a regular expression whose first group is a time (75.9, 1m15.9s,
     /// 1:15.9), in the unit that it says, or the group's name, (?<ms>[0-9]+), a second group or the
     /// words around it, else in seconds; the last match counts. Or the name of a program that prints
-    /// it: gromacs, lammps, cp2k, qe, vasp, namd, hpcg, hpl, gnu-time [default: the wall clock]
+    /// it: gromacs, lammps, cp2k, qe, vasp, namd, hpcg, hpl, gnu-time. Given once, all of it is the
+    /// expression; given several times, each is NAME=REGEX, as total='Total: ([0-9.]+) s' and
+    /// io='I/O: ([0-9.]+) s': the first counts, or that which --objective names, and all are kept and
+    /// shown [default: the wall clock]
     #[arg(long, value_name = "REGEX|NAME", conflicts_with_all = ["time_json", "rate_from"])]
-    time_from: Option<String>,
+    time_from: Vec<String>,
     /// Take a rate from its output, of which more is better, in the same way: ns/day, GFLOP/s; or the
     /// name of a program that prints one: gromacs, lammps, namd, hpcg, hpl
     #[arg(long, value_name = "REGEX|NAME", conflicts_with = "time_json")]
@@ -138,11 +141,82 @@ impl ProgramArguments {
         &self.command
     }
 
-    /// How it is run, checked as far as can be before it runs.
+    /// The name among several times of a run that an objective is, if it is one.
+    pub fn counted<'a>(&self, objective: Option<&'a str>) -> Option<&'a str> {
+        let name = objective?.trim();
+        let is_one = |text: &String| text.split_once('=').is_some_and(|(it, _)| it == name);
+        (self.time_from.len() > 1 && self.time_from.iter().any(is_one)).then_some(name)
+    }
+
+    /// Several times of a run, each by its name.
+    fn named_times(&self) -> Result<Vec<Capture>> {
+        if self.time_from.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let named = |text: &String| {
+            let (name, pattern) = text.split_once('=').ok_or_else(|| {
+                Error::out_of_range(
+                    "--time-from",
+                    format!("{text:?} as one of several"),
+                    "NAME=REGEX for each, as total='Total: ([0-9.]+) s'",
+                )
+            })?;
+            Capture::of_time(name, pattern).map_err(|error| error.renamed(|_| "--time-from"))
+        };
+        self.time_from.iter().map(named).collect()
+    }
+
+    /// Everything that is captured from the output.
+    fn captures(&self) -> Result<Vec<Capture>> {
+        let capture = |(name, pattern): &(String, String)| {
+            Capture::new(name, pattern).map_err(|error| error.renamed(|_| "--capture"))
+        };
+        let mut captures = self.named_times()?;
+        for further in self.capture.iter().map(capture) {
+            captures.push(further?);
+        }
+        let mut keys: Vec<String> = captures.iter().map(Capture::key).collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(captures),
+            Some(pair) => Err(Error::out_of_range(
+                if self.time_from.len() > 1 { "--time-from" } else { "--capture" },
+                format!("{} twice", pair[0]),
+                "a name of its own for each quantity",
+            )),
+        }
+    }
+
+    /// The source of the time that counts: by name, or the first of several.
+    fn time_source(&self, counted: Option<&str>, captures: &[Capture]) -> Result<TimeSource> {
+        let printed = |text: Option<&String>, printed: PrintedKind, flag: &'static str| {
+            let pattern = text.map(|text| Pattern::new(text, printed));
+            pattern.transpose().map_err(|error| error.renamed(|_| flag))
+        };
+        if self.time_from.len() > 1 {
+            let is_counted = |it: &&Capture| counted.is_none_or(|name| name == it.name);
+            let first = captures.iter().find(is_counted).and_then(Capture::time_source);
+            return Ok(first.expect("invariant: several times are the first captures"));
+        }
+        let time = printed(self.time_from.first(), PrintedKind::Time, "--time-from")?;
+        let rate = printed(self.rate_from.as_ref(), PrintedKind::Rate, "--rate-from")?;
+        Ok(match (time.or(rate), &self.time_json) {
+            (Some(pattern), _) => TimeSource::Output(pattern),
+            (None, Some(path)) => TimeSource::Json(keys(path)?),
+            (None, None) => TimeSource::Wall,
+        })
+    }
+
+    /// How it is run, checked as far as can be before it runs; of several times the `counted` one counts.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a command, a regular expression or a list of keys that cannot be.
-    pub fn settings(&self, declared: &Declaration, folder: &Path) -> Result<native::Settings> {
+    pub fn settings(
+        &self,
+        declared: &Declaration,
+        folder: &Path,
+        counted: Option<&str>,
+    ) -> Result<native::Settings> {
         let of_kind = declared
             .env
             .iter()
@@ -165,23 +239,11 @@ impl ProgramArguments {
         if let Some(check) = &self.check {
             native::check_pattern(check).map_err(|error| error.renamed(|_| "--check"))?;
         }
-        let printed = |text: &Option<String>, printed: PrintedKind, flag: &'static str| {
-            let pattern = text.as_deref().map(|text| Pattern::new(text, printed));
-            pattern.transpose().map_err(|error| error.renamed(|_| flag))
-        };
-        let time = printed(&self.time_from, PrintedKind::Time, "--time-from")?;
-        let rate = printed(&self.rate_from, PrintedKind::Rate, "--rate-from")?;
-        let time = match (time.or(rate), &self.time_json) {
-            (Some(pattern), _) => TimeSource::Output(pattern),
-            (None, Some(path)) => TimeSource::Json(keys(path)?),
-            (None, None) => TimeSource::Wall,
-        };
-        let capture = |(name, pattern): &(String, String)| Capture::new(name, pattern);
-        let captures: Result<Vec<Capture>> = self.capture.iter().map(capture).collect();
+        let captures = self.captures()?;
         Ok(native::Settings {
             command,
-            time,
-            captures: captures.map_err(|error| error.renamed(|_| "--capture"))?,
+            time: self.time_source(counted, &captures)?,
+            captures,
             measurand: None,
             check: self.check.clone(),
             pin: self.pin,
@@ -223,7 +285,7 @@ impl ProgramArguments {
             ("command", self.command.join(" ")),
             ("--env", pairs(&self.env)),
             ("--shell", self.shell.to_string()),
-            ("--time-from", text(&self.time_from)),
+            ("--time-from", self.time_from.join(" ")),
             ("--rate-from", text(&self.rate_from)),
             ("--time-json", text(&self.time_json)),
             ("--capture", pairs(&self.capture)),

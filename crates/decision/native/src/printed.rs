@@ -4,19 +4,28 @@ use std::collections::BTreeMap;
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::expression::is_name;
-use mmgp_intake::{Comma, Measure, OF_ALL_RUNS, Unit, measure_of, number};
+use mmgp_intake::{CapturedQuantity, Comma, Measure, OF_ALL_RUNS, Unit, measure_of, number};
 
 use crate::failure::plain;
 use crate::supervisor::Match;
-use crate::time_source::{MissingTime, check_pattern, has_group};
+use crate::time_source::{MissingTime, Pattern, TimeSource, check_pattern, has_group};
 
 /// A quantity by its name, and the regular expression whose first group is its number; the last match
-/// counts.
+/// counts. One of several times of a run is such a quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
     /// What expressions call it.
     pub name: String,
-    pub(crate) pattern: String,
+    reading: Reading,
+}
+
+/// How the group of a capture is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Reading {
+    /// As a number, by this regular expression.
+    Number(String),
+    /// As a time, in any unit.
+    Time(Pattern),
 }
 
 /// What messages call the output of a program.
@@ -31,18 +40,59 @@ impl Capture {
     /// # Errors
     /// [`Error::OutOfRange`] for what is no name of a quantity, no regular expression, or has no group.
     pub fn new(name: &str, pattern: &str) -> Result<Self> {
-        let refused =
-            |found: String, expected: &str| Error::out_of_range("capture", found, expected);
-        if !is_name(name) || TAKEN.contains(&name) || OF_ALL_RUNS.contains(&name) {
-            let expected = "a name of letters, digits and _ that means nothing else, as joules";
-            return Err(refused(format!("{name:?}"), expected));
-        }
+        check_name(name)?;
         check_pattern(pattern)?;
         if !has_group(pattern) {
-            let expected = "a group in parentheses that holds the number: 'Energy: ([0-9.]+) J'";
-            return Err(refused(format!("{pattern:?} without a group"), expected));
+            return Err(Error::out_of_range(
+                "capture",
+                format!("{pattern:?} without a group"),
+                "a group in parentheses that holds the number: 'Energy: ([0-9.]+) J'",
+            ));
         }
-        Ok(Self { name: name.into(), pattern: pattern.into() })
+        Ok(Self { name: name.into(), reading: Reading::Number(pattern.into()) })
+    }
+
+    /// The capture of one of several times by a regular expression or the name of a program, as
+    /// [`Pattern::new`] reads it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for what is no name of a quantity, and as [`Pattern::new`].
+    pub fn of_time(name: &str, pattern: &str) -> Result<Self> {
+        check_name(name)?;
+        Ok(Self { name: name.into(), reading: Reading::Time(Pattern::of_several(pattern)?) })
+    }
+
+    /// The same where it is the time that counts; `None` for what is no time.
+    pub fn time_source(&self) -> Option<TimeSource> {
+        match &self.reading {
+            Reading::Number(_) => None,
+            Reading::Time(pattern) => Some(TimeSource::Output(pattern.clone())),
+        }
+    }
+
+    /// What a log calls it, a time with its unit: `io_s`.
+    pub fn key(&self) -> String {
+        match self.reading {
+            Reading::Number(_) => self.name.clone(),
+            Reading::Time(_) => format!("{}_s", self.name),
+        }
+    }
+
+    /// The quantity in an expression.
+    pub fn quantity(&self) -> CapturedQuantity {
+        let quantity = CapturedQuantity::named(&self.name);
+        match self.reading {
+            Reading::Number(_) => quantity,
+            Reading::Time(_) => quantity.of_time(),
+        }
+    }
+
+    /// The regular expression that the output is to be searched for.
+    pub(crate) fn pattern(&self) -> &str {
+        match &self.reading {
+            Reading::Number(pattern) => pattern,
+            Reading::Time(pattern) => pattern.text(),
+        }
     }
 
     /// The number that the last match has, and the word behind it, which may be its unit.
@@ -51,10 +101,19 @@ impl Capture {
         found: Option<&Match>,
     ) -> std::result::Result<(f64, String), MissingTime> {
         let nothing = || {
-            let Self { name, pattern } = self;
+            let (name, pattern) = (&self.name, self.pattern());
             MissingTime::NotThere(format!("its output has no {name} (looked for with {pattern:?})"))
         };
         let found = found.ok_or_else(nothing)?;
+        if let Reading::Time(pattern) = &self.reading {
+            let time = pattern.read(Some(found)).map_err(|missing| match missing {
+                MissingTime::NotThere(why) => {
+                    MissingTime::NotThere(format!("{}: {why}", self.name))
+                }
+                other => other,
+            })?;
+            return Ok((time.time.0, "s".into()));
+        }
         let around = Surroundings::of(found).ok_or_else(nothing)?;
         if around.is_cut() {
             let found = format!(
@@ -70,6 +129,15 @@ impl Capture {
         })?;
         Ok((value, plain(around.word_behind())))
     }
+}
+
+/// Refuses what is no name of a quantity, and names that mean something else.
+fn check_name(name: &str) -> Result<()> {
+    if is_name(name) && !TAKEN.contains(&name) && !OF_ALL_RUNS.contains(&name) {
+        return Ok(());
+    }
+    let expected = "a name of letters, digits and _ that means nothing else, as joules";
+    Err(Error::out_of_range("capture", format!("{name:?}"), expected))
 }
 
 /// The units of what a program prints, which have to stay the same: 1.2 kJ are no 1.2 J.
@@ -277,6 +345,36 @@ mod tests {
         assert!(Capture::new("joules", "[0-9]+").is_err());
         assert!(Capture::new("joules", "([0-9]+").is_err());
         assert!(Capture::new("joules", "([0-9]+)").is_ok());
+        assert!(Capture::of_time("time", "([0-9]+)").is_err());
+    }
+
+    #[test]
+    fn a_named_time_is_read_in_its_unit_and_logged_in_seconds() {
+        let group = |text: &str| (None, Some(text.to_string()));
+        let found = |line: &str, text: &str| {
+            let start = line.find(text).expect("it is there");
+            let groups = vec![group(line), group(text)];
+            Match { groups, line: line.into(), span: (start, start + text.len()) }
+        };
+        let io = Capture::of_time("io", "I/O: (.*)").expect("a pattern");
+        let read = |line: &str, text: &str| io.read(Some(&found(line, text)));
+        assert_eq!(io.key(), "io_s");
+        assert_eq!(read("I/O: 250 ms", "250").ok(), Some((0.25, "s".into())));
+        assert_eq!(read("I/O: 1m15.5s", "1m15.5s").ok(), Some((75.5, "s".into())));
+        let missing = |found: Option<&Match>| match io.read(found) {
+            Err(MissingTime::NotThere(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(missing(None), "its output has no io (looked for with \"I/O: (.*)\")");
+        assert!(missing(Some(&found("I/O: none", "none"))).starts_with("io: its output has"));
+        // A line to type would lose the other times.
+        let Err(MissingTime::NotUnderstood(Error::Ambiguous { answers, .. })) =
+            read("I/O: 12 ns/day", "12")
+        else {
+            panic!("a rate is no time")
+        };
+        assert!(answers.is_empty(), "{answers:?}");
+        assert!(Capture::of_time("score", "hpcg").is_err());
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Target for Program {
         };
         let mut attempt = begun(order, mapping, argv.clone(), env.clone(), &self.host);
         let patterns = [settings.time.pattern(), settings.check.as_deref()].into_iter().flatten();
-        let captures = settings.captures.iter().map(|it| it.pattern.as_str());
+        let captures = settings.captures.iter().map(Capture::pattern);
         let patterns: Vec<String> = patterns.chain(captures).map(String::from).collect();
         let prepared = match &settings.command.prepare {
             Some(prepare) => Some(self.run_one(run(settings.command.filled(&places, prepare)))?),
@@ -231,7 +231,7 @@ impl Program {
         for (capture, found) in self.settings.captures.iter().zip(matches) {
             let (value, word) = capture.read(found.as_ref())?;
             self.check_unit(&capture.name, &word).map_err(MissingTime::NotUnderstood)?;
-            attempt.captured.insert(capture.name.clone(), value);
+            attempt.captured.insert(capture.key(), value);
             captured.push(value);
         }
         let Some(measurand) = &self.settings.measurand else { return Ok(found) };

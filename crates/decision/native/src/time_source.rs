@@ -38,7 +38,7 @@ pub enum PrintedKind {
 /// A regular expression whose first group is a time or a rate. A time is a duration (`1m15.9s`, `1:15.9`)
 /// or a number; its unit is that by which the group is called (`(?<ms>...)`), or what a second group finds,
 /// or what stands behind or before the number, or seconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     /// The pattern as the user said it.
     said: String,
@@ -46,6 +46,8 @@ pub struct Pattern {
     printed: PrintedKind,
     /// The unit of rates that do not say theirs.
     unit: &'static str,
+    /// Whether it is one of several times of a run, of which no flag alone takes the place.
+    is_one_of_several: bool,
 }
 
 /// The time of a run.
@@ -87,13 +89,33 @@ impl Pattern {
             let (line, printed, unit) = line.ok_or_else(|| {
                 refused(format!("{text}, which prints no rate"), "a program that prints one")
             })?;
-            return Ok(Self { said: text.into(), text: line.into(), printed, unit });
+            let (said, text) = (text.into(), line.into());
+            return Ok(Self { said, text, printed, unit, is_one_of_several: false });
         }
         if regex(text)?.captures_len() < 2 {
             let example = "a group in parentheses that holds the time: 'Total: ([0-9.]+) s'";
             return Err(refused(format!("{text:?} without a group"), example));
         }
-        Ok(Self { said: text.into(), text: text.into(), printed: wanted, unit: "" })
+        let (said, text) = (text.into(), text.into());
+        Ok(Self { said, text, printed: wanted, unit: "", is_one_of_several: false })
+    }
+
+    /// The pattern of one of several times that a run prints.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and for a program that prints a rate alone.
+    pub(crate) fn of_several(text: &str) -> Result<Self> {
+        let pattern = Self { is_one_of_several: true, ..Self::new(text, PrintedKind::Time)? };
+        if pattern.printed == PrintedKind::Time {
+            return Ok(pattern);
+        }
+        let found = format!("{text}, which prints a rate, among several times");
+        Err(Error::out_of_range(PrintedKind::Time.flag(), found, "a program that prints its time"))
+    }
+
+    /// The regular expression that the output is to be searched for.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 }
 
@@ -147,7 +169,7 @@ impl TimeSource {
     /// The regular expression that the output is to be searched for.
     pub(crate) fn pattern(&self) -> Option<&str> {
         match self {
-            Self::Output(pattern) => Some(&pattern.text),
+            Self::Output(pattern) => Some(pattern.text()),
             Self::Wall | Self::Json(_) => None,
         }
     }
@@ -182,7 +204,10 @@ impl TimeSource {
 }
 
 impl Pattern {
-    fn read(&self, found: Option<&Match>) -> std::result::Result<FoundTime, MissingTime> {
+    pub(crate) fn read(
+        &self,
+        found: Option<&Match>,
+    ) -> std::result::Result<FoundTime, MissingTime> {
         let nothing = || MissingTime::NotThere("its output has no time".into());
         let found = found.ok_or_else(nothing)?;
         let group = |index: usize| found.groups.get(index);
@@ -279,6 +304,7 @@ impl Pattern {
     }
 
     fn unclear(&self, found: String, answers: Vec<Answer>) -> MissingTime {
+        let answers = if self.is_one_of_several { Vec::new() } else { answers };
         MissingTime::NotUnderstood(Error::ambiguous(OUTPUT, found, answers))
     }
 

@@ -15,8 +15,10 @@ use crate::units::{Measure, Unit, measure_of};
 pub struct CapturedQuantity {
     /// What an expression calls it.
     pub variable: String,
-    /// What it is called where it was captured, which says whether less of it is better.
+    /// What it is called where it was captured.
     pub name: String,
+    /// Which values of it are better, where that is known.
+    pub better: Option<Direction>,
 }
 
 /// What is measured of each run: an expression over its time, m, p, and captured quantities.
@@ -49,9 +51,15 @@ const COSTS: &str = "amount energy energyj energykj totalenergy finalenergy etot
     pagefaults error errors loss residual latency";
 
 impl CapturedQuantity {
-    /// One that an expression calls what it is called.
+    /// One that an expression calls what it is called; the name may say which values are better.
     pub fn named(name: &str) -> Self {
-        Self { variable: name.into(), name: name.into() }
+        Self { variable: name.into(), name: name.into(), better: better(name) }
+    }
+
+    /// The same of a time, of which less is better.
+    #[must_use]
+    pub fn of_time(self) -> Self {
+        Self { better: Some(Direction::Least), ..self }
     }
 }
 
@@ -148,7 +156,7 @@ impl Trial<'_> {
 
     /// Which values are better, where all that it is made of says the same.
     fn direction(&self) -> Option<Direction> {
-        let of_captured = self.captured.iter().map(|it| better(&it.name));
+        let of_captured = self.captured.iter().map(|it| it.better);
         let senses = [Some(Direction::Least), None, None].into_iter().chain(of_captured);
         let mut all = senses.enumerate().filter_map(|(variable, better)| {
             let is_larger = self.changes_with(variable)?;
@@ -201,7 +209,10 @@ impl Planner<'_> {
         let captured: Vec<CapturedQuantity> = names
             .into_iter()
             .zip(&places)
-            .map(|(variable, &place)| CapturedQuantity { variable, name: self.name(place).into() })
+            .map(|(variable, &place)| CapturedQuantity {
+                variable,
+                ..CapturedQuantity::named(self.name(place))
+            })
             .collect();
         let measurand = Measurand::parse(&format!("{said}{plain}"), &captured)?;
         let times = match measurand.uses_time() {
