@@ -7,6 +7,7 @@ mod elsewhere;
 mod file;
 mod folder;
 mod job;
+mod noise;
 mod page;
 mod program;
 mod requests;

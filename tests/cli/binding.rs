@@ -1,12 +1,14 @@
-//! Where the threads of runs are: what is seen, what is said of it, and what binds them.
+//! Where the threads of runs are: what is seen, what is said of it, what binds them, and what
+//! disturbs them.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use serde_json::Value;
 use testing::skipped;
 
-use crate::tune::log;
+use crate::tune::{log, run};
 use crate::{Folder, Run};
 
 /// Processors that this computer lets the tests use.
@@ -212,4 +214,34 @@ fn the_trap_of_open_mpi_is_told_and_avoided() {
     assert!(said.contains(&advice), "{said}");
     let (said, list) = run("bound", &["--as", "mpi+openmp"]);
     assert!(!said.contains("share") && list.parse::<usize>().is_err(), "{list}: {said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_disturbed_a_run_is_in_the_log_and_is_told_where_it_is_much() {
+    let folder = Folder::new();
+    run(&folder, "measure --m 1 --p 1 --repetitions 2 --out out", "sleep 0.05");
+    let attempts = log(&folder, "out");
+    for attempt in &attempts {
+        let (some, all) = (&attempt["involuntary_switches"], &attempt["context_switches"]);
+        assert!(some.as_u64().is_some_and(|it| it <= all.as_u64().expect("a count")), "{attempt}");
+        assert!(attempt["steal"].as_f64().is_some_and(|it| (0.0..=1.0).contains(&it)), "{attempt}");
+    }
+    let with = |steal: Option<f64>| {
+        let line = |attempt: &Value| {
+            let mut attempt = attempt.clone();
+            let fields = attempt.as_object_mut().expect("an object");
+            fields.remove("involuntary_switches");
+            fields.remove("steal");
+            fields.insert("wall_s".into(), 2.0.into());
+            fields.extend(steal.map(|steal| ("steal".into(), steal.into())));
+            format!("{attempt}\n")
+        };
+        folder.write("out/log.jsonl", attempts.iter().map(line).collect::<String>());
+        folder.succeeds(&["show", "out"])
+    };
+    let told = "Other virtual machines took 50 % of the processors' time during a run of (1, 1)";
+    assert!(with(Some(0.5)).contains(told));
+    // A log of an earlier version.
+    assert!(!with(None).contains("Other virtual machines"));
 }

@@ -140,6 +140,12 @@ pub struct Attempt {
     /// Context switches, voluntary or not.
     #[serde(default)]
     pub context_switches: Option<u64>,
+    /// Those of them that were not voluntary: something else got the processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
+    /// Share of the time of all processors of the computer that other virtual machines took while it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal: Option<f64>,
     /// The computer that started it.
     #[serde(default)]
     pub host: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::noise::{interrupted, stolen};
 use crate::Mapping;
 use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
@@ -326,7 +327,10 @@ impl LevelAnswer<'_> {
                 Percent(scatter)
             )
         });
-        let said: Vec<String> = [scatter, crowd].into_iter().flatten().collect();
+        let of_level: Vec<&Attempt> = self.of_level().collect();
+        let name = |it: Mapping| self.words.of(it);
+        let others = [stolen(&of_level, &name), interrupted(&of_level, self.processors, &name)];
+        let said: Vec<String> = [scatter, crowd].into_iter().chain(others).flatten().collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
 

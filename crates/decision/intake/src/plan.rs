@@ -86,7 +86,8 @@ pub struct Part {
 /// Names of what was measured beside the time, other than costs, in small letters: it tells results apart,
 /// not programs.
 const MEASURED: &str = "cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
-    contextswitches load loadavg temperature freq frequency ipc efficiency parallelefficiency";
+    contextswitches involuntaryswitches steal load loadavg temperature freq frequency ipc efficiency \
+    parallelefficiency";
 
 impl Plan {
     /// Understands a table, with what a user says of it.

@@ -24,6 +24,37 @@ pub fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
+/// Time of all processors of this computer since it started, in ticks (`proc(5)`, `/proc/stat`).
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticks {
+    all: u64,
+    /// What other virtual machines had.
+    stolen: u64,
+}
+
+#[cfg(unix)]
+impl Ticks {
+    /// Those up to now; `None` where the operating system does not tell.
+    pub fn now() -> Option<Self> {
+        Self::read(&Source::read(Path::new("/proc/stat")).ok()?.text)
+    }
+
+    /// Those in the first line: user, nice, system, idle, iowait, irq, softirq, steal; guests are users.
+    fn read(stat: &str) -> Option<Self> {
+        let line = stat.lines().next()?.strip_prefix("cpu ")?;
+        let numbers = line.split_whitespace().map_while(|it| it.parse::<u64>().ok());
+        let ticks: Vec<u64> = numbers.take(8).collect();
+        Some(Self { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
+    }
+
+    /// The share that was stolen since then; `None` where no tick went by.
+    pub fn stolen_since(self, before: Self) -> Option<f64> {
+        let all = self.all.checked_sub(before.all).filter(|&all| all > 0)?;
+        Some(self.stolen.checked_sub(before.stolen)? as f64 / all as f64)
+    }
+}
+
 /// Processors that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -94,5 +125,21 @@ pub fn gpus() -> usize {
         // AMD's and Intel's, with what draws the screen among them.
         0 => count("/dev/dri", "renderD"),
         found => found,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stolen_is_a_share_of_the_time_of_all_processors() {
+        // 100 ticks of two processors, of which 5 were stolen; guests are among users.
+        let before = Ticks::read("cpu  700 10 80 200 5 0 5 40 300 0\ncpu0 1 1\n").expect("ticks");
+        let after = Ticks::read("cpu  770 10 90 210 8 0 7 45 370 0\ncpu0 2 2\n").expect("ticks");
+        assert_eq!(after.stolen_since(before), Some(0.05));
+        assert_eq!((before.stolen_since(before), before.stolen_since(after)), (None, None));
+        // Kernels before 2.6.11 know no steal.
+        assert_eq!(Ticks::read("cpu  700 10 80 200 5 0 5\n"), None);
     }
 }

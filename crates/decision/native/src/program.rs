@@ -260,6 +260,8 @@ impl Program {
         attempt.cpu_s = Some(ended.cpu_s);
         attempt.max_rss_kb = Some(ended.max_rss_kb);
         attempt.context_switches = Some(ended.context_switches);
+        attempt.involuntary_switches = Some(ended.involuntary_switches);
+        attempt.steal = ended.steal;
         attempt.placement = ended.placement.clone();
         attempt.time_source = settings.time.name().into();
         let mut matches = ended.matches.iter();

@@ -88,6 +88,10 @@ pub struct CommandEnd {
     pub max_rss_kb: u64,
     /// Context switches of all its processes.
     pub context_switches: u64,
+    /// Those of them that were not voluntary.
+    pub involuntary_switches: u64,
+    /// Share of the time of all processors that other virtual machines took while it ran.
+    pub steal: Option<f64>,
     /// What was seen of its processes while it lived.
     pub placement: Option<Placement>,
     /// The last match of each pattern; without any, nothing.

@@ -23,6 +23,7 @@ use super::looks::Looks;
 use super::output::Output;
 use super::{CommandEnd, Request, Run};
 use crate::clock::Stopwatch;
+use crate::host::Ticks;
 use crate::pin;
 
 /// Whoever ends everything at once may reach the command before its supervisor: so long after one that
@@ -146,7 +147,7 @@ fn attend<R: Read + AsFd>(
     if let Err(error) = pin::restrict(&run.processors) {
         return Ok(not_started(format!("its processors cannot be set: {error}")));
     }
-    let before = usage();
+    let (before, ticks) = (usage(), Ticks::now());
     let mut command = command(run);
     command.env(mark.0, mark.1);
     let watch = Stopwatch::start();
@@ -163,6 +164,7 @@ fn attend<R: Read + AsFd>(
             ended.exit = used.status.code();
             ended.signal = used.status.signal();
             ended.max_rss_kb = used.rusage.maxrss / 1024;
+            ended.steal = ticks.and_then(|before| Ticks::now()?.stolen_since(before));
         }
         None => ended.not_started = Some("it does not let itself be ended".into()),
     }
@@ -178,8 +180,10 @@ fn attend<R: Read + AsFd>(
     ended.matches = output.matches.into_iter().zip(errors.matches).map(|(a, b)| a.or(b)).collect();
     (ended.output, ended.errors) = (output.end, errors.end);
     let after = usage();
-    ended.cpu_s = after.0 - before.0;
-    ended.context_switches = (after.1 - before.1).unsigned_abs();
+    ended.cpu_s = after.cpu_s - before.cpu_s;
+    ended.involuntary_switches = (after.involuntary - before.involuntary).unsigned_abs();
+    ended.context_switches =
+        ended.involuntary_switches + (after.voluntary - before.voluntary).unsigned_abs();
     Ok(ended)
 }
 
@@ -351,11 +355,23 @@ fn command(run: &Run) -> Command {
     command
 }
 
-/// CPU time \[s\] and context switches of all commands that have ended so far.
-fn usage() -> (f64, i64) {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return (0.0, 0) };
+/// What all commands used that have ended so far.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// CPU time \[s\].
+    cpu_s: f64,
+    /// Context switches for which they asked.
+    voluntary: i64,
+    /// Context switches for which they did not.
+    involuntary: i64,
+}
+
+fn usage() -> Usage {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Usage::default() };
     let seconds = |it: nix::sys::time::TimeVal| it.tv_sec() as f64 + 1e-6 * it.tv_usec() as f64;
-    let cpu_s = seconds(usage.user_time()) + seconds(usage.system_time());
-    let switches = usage.voluntary_context_switches() + usage.involuntary_context_switches();
-    (cpu_s, switches)
+    Usage {
+        cpu_s: seconds(usage.user_time()) + seconds(usage.system_time()),
+        voluntary: usage.voluntary_context_switches(),
+        involuntary: usage.involuntary_context_switches(),
+    }
 }
