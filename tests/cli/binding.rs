@@ -245,3 +245,41 @@ fn what_disturbed_a_run_is_in_the_log_and_is_told_where_it_is_much() {
     // A log of an earlier version.
     assert!(!with(None).contains("Other virtual machines"));
 }
+
+#[test]
+fn steps_of_slurm_are_bound_and_scripts_of_a_shell_are_told_what_to_put_in() {
+    let folder = Folder::new();
+    launcher(&folder, "mpirun", "mpirun (Open MPI) 4.1.4");
+    let out = |flags: &str, command: &[&str]| {
+        let words = format!("tune --m 1,64 --p 2 --as mpi+openmp {flags} --");
+        folder.mmgp(
+            &words
+                .split(' ')
+                .filter(|it| !it.is_empty())
+                .chain(command.iter().copied())
+                .collect::<Vec<_>>(),
+        )
+    };
+    // Each number of nodes is an array of steps.
+    let steps = "--via slurm --per-node 32 --dry-run";
+    let bound = "--mem=0 --export=ALL --cpu-bind=cores true";
+    assert!(out(steps, &["true"]).stdout.contains(bound));
+    let free = out(&format!("{steps} --binding none"), &["true"]).stdout;
+    assert!(free.contains("--export=ALL true") && !free.contains("--cpu-bind"), "{free}");
+    // Where srun need not be, for nodes that are larger than this computer.
+    let script = out("--emit script --out out", &["env", "srun", "-n", "{m}", "true"]).stdout;
+    assert!(script.contains("srun -c 2 --cpu-bind=cores -n 64 true"), "{script}");
+    // Nothing is put into a script.
+    let told = "put --map-by slot:PE={p} --bind-to core behind ./mpirun in it";
+    let shell = ["./mpirun -n {m} true > out"];
+    let said = |flags: &str, command: &[&str]| {
+        out(&format!("--shell --dry-run {flags}"), command)
+            .stderr
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(said("", &shell).contains(told), "{}", said("", &shell));
+    assert!(!said("--binding none", &shell).contains("binds ranks"));
+    assert!(!said("", &["./mpirun --bind-to core -n {m} true"]).contains("binds ranks"));
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::Job;
+use super::program::Ranks;
 use super::requests::{Request, Requests};
 use crate::Mapping;
 use crate::attempt::Order;
@@ -20,7 +21,7 @@ use crate::table;
 #[command(next_help_heading = "Who starts the runs")]
 pub struct ElsewhereArguments {
     /// Through Slurm: submits one job that runs this command in its allocation, each run a step of
-    /// srun -n {m} -c {p} --exact; where configurations take different numbers of nodes, an array of
+    /// srun -n {m} -c {p} --exact, with --cpu-bind=cores for --as mpi+openmp; where configurations take different numbers of nodes, an array of
     /// the runs that come next (then tell --results and this command again). In a job it goes on
     /// there. With --dry-run the script is printed
     #[arg(long, value_enum, value_name = "ENGINE")]
@@ -62,10 +63,17 @@ impl ElsewhereArguments {
         self.emit.is_none() && (self.via.is_none() || is_in_job())
     }
 
-    /// How each run is started here: as a step of the job.
-    pub fn set(&self, settings: &mut native::Settings) {
+    /// How each run is started here: as a step of the job, its ranks bound or not; and the nodes of scripts
+    /// for others are not this computer.
+    pub fn set(&self, settings: &mut native::Settings, ranks: Ranks) {
         if self.via == Some(Via::Slurm) {
-            settings.launcher = Some(slurm::step);
+            settings.launcher = Some(match ranks {
+                Ranks::Bound => slurm::bound_step,
+                Ranks::Free => slurm::step,
+            });
+        }
+        if !self.is_here() {
+            settings.binding = settings.binding.take().map(native::Binding::elsewhere);
         }
         if self.via == Some(Via::Slurm) && is_in_job() {
             let (name, _) = slurm::step_variable(Mapping::SEQUENTIAL);
@@ -98,7 +106,9 @@ impl ElsewhereArguments {
             return Ok(Answer::Done);
         }
         let output = folder.join("slurm-%j.out").display().to_string();
-        let settings = slurm::Settings { name: "mmgp", output: &output, options: &self.sbatch };
+        let step = job.settings.launcher.unwrap_or(slurm::step);
+        let settings =
+            slurm::Settings { name: "mmgp", output: &output, options: &self.sbatch, step };
         let differ =
             job.declared.space.iter().any(|it| job.nodes(*it) != job.nodes(job.declared.space[0]));
         let script = if differ {

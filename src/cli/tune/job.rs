@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::file::TypedFlags;
 use super::folder::keep_declaration;
+use super::program::Ranks;
 use super::targets::{TARGETS, TargetEntry};
 use super::{
     Declaration, Interrupt, RunsArguments, SearchReport, Session, Watch, folder, program, session,
@@ -58,7 +59,8 @@ impl RunsArguments {
         let declared = declare.declared(&mut warnings)?;
         let mut settings = program.settings(&declared, &search.out, counted)?;
         program::check_room(&settings, &declared)?;
-        self.elsewhere.set(&mut settings);
+        self.elsewhere.set(&mut settings, program.ranks(&declared));
+        warnings.extend(program.unbound(&declared));
         warnings.extend(session::doubts(&settings, &declared));
         warn(&warnings);
         // A cluster's nodes are not this computer.
@@ -94,7 +96,8 @@ impl RunsArguments {
         let objective = counted.or(search.best.captured()).unwrap_or_default();
         let mut identity = program.identity();
         identity.push(("--objective", objective.into()));
-        let binding = if settings.binding.is_some() { "auto" } else { "" };
+        let is_step = settings.launcher.is_some() && program.ranks(&declared) == Ranks::Bound;
+        let binding = if settings.binding.is_some() || is_step { "auto" } else { "" };
         identity.push(("--binding", binding.into()));
         if self.on.name != TARGETS[0].name {
             identity.push(("--on", self.on.name.into()));

@@ -1,5 +1,7 @@
 //! How the command is run, and how its time is taken.
 
+mod times;
+
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -7,9 +9,9 @@ use clap::{Args, ValueEnum};
 use super::declare::Declaration;
 use super::sample;
 use crate::cli::choice::one_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use crate::intake::{self, Comma};
-use crate::native::{self, Capture, Command, Pattern, Pin, PrintedKind, TimeSource};
+use crate::native::{self, Command, Pin};
 use crate::tune::engine::{Discipline, Timeout};
 use crate::units::Seconds;
 
@@ -108,6 +110,15 @@ pub enum BindingFlag {
     None,
 }
 
+/// Whether ranks are to be bound to the cores of their threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranks {
+    /// By whatever starts them
+    Bound,
+    /// As it is by itself
+    Free,
+}
+
 /// A timeout that [`clap`] can hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeoutFlag(Option<Timeout>);
@@ -139,72 +150,6 @@ impl ProgramArguments {
     /// The program and its arguments as they were given.
     pub fn command(&self) -> &[String] {
         &self.command
-    }
-
-    /// The name among several times of a run that an objective is, if it is one.
-    pub fn counted<'a>(&self, objective: Option<&'a str>) -> Option<&'a str> {
-        let name = objective?.trim();
-        let is_one = |text: &String| text.split_once('=').is_some_and(|(it, _)| it == name);
-        (self.time_from.len() > 1 && self.time_from.iter().any(is_one)).then_some(name)
-    }
-
-    /// Several times of a run, each by its name.
-    fn named_times(&self) -> Result<Vec<Capture>> {
-        if self.time_from.len() < 2 {
-            return Ok(Vec::new());
-        }
-        let named = |text: &String| {
-            let (name, pattern) = text.split_once('=').ok_or_else(|| {
-                Error::out_of_range(
-                    "--time-from",
-                    format!("{text:?} as one of several"),
-                    "NAME=REGEX for each, as total='Total: ([0-9.]+) s'",
-                )
-            })?;
-            Capture::of_time(name, pattern).map_err(|error| error.renamed(|_| "--time-from"))
-        };
-        self.time_from.iter().map(named).collect()
-    }
-
-    /// Everything that is captured from the output.
-    fn captures(&self) -> Result<Vec<Capture>> {
-        let capture = |(name, pattern): &(String, String)| {
-            Capture::new(name, pattern).map_err(|error| error.renamed(|_| "--capture"))
-        };
-        let mut captures = self.named_times()?;
-        for further in self.capture.iter().map(capture) {
-            captures.push(further?);
-        }
-        let mut keys: Vec<String> = captures.iter().map(Capture::key).collect();
-        keys.sort_unstable();
-        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            None => Ok(captures),
-            Some(pair) => Err(Error::out_of_range(
-                if self.time_from.len() > 1 { "--time-from" } else { "--capture" },
-                format!("{} twice", pair[0]),
-                "a name of its own for each quantity",
-            )),
-        }
-    }
-
-    /// The source of the time that counts: by name, or the first of several.
-    fn time_source(&self, counted: Option<&str>, captures: &[Capture]) -> Result<TimeSource> {
-        let printed = |text: Option<&String>, printed: PrintedKind, flag: &'static str| {
-            let pattern = text.map(|text| Pattern::new(text, printed));
-            pattern.transpose().map_err(|error| error.renamed(|_| flag))
-        };
-        if self.time_from.len() > 1 {
-            let is_counted = |it: &&Capture| counted.is_none_or(|name| name == it.name);
-            let first = captures.iter().find(is_counted).and_then(Capture::time_source);
-            return Ok(first.expect("invariant: several times are the first captures"));
-        }
-        let time = printed(self.time_from.first(), PrintedKind::Time, "--time-from")?;
-        let rate = printed(self.rate_from.as_ref(), PrintedKind::Rate, "--rate-from")?;
-        Ok(match (time.or(rate), &self.time_json) {
-            (Some(pattern), _) => TimeSource::Output(pattern),
-            (None, Some(path)) => TimeSource::Json(keys(path)?),
-            (None, None) => TimeSource::Wall,
-        })
     }
 
     /// How it is run, checked as far as can be before it runs; of several times the `counted` one counts.
@@ -259,8 +204,27 @@ impl ProgramArguments {
 
     /// What binds the ranks of a program that is said to be of MPI and OpenMP.
     fn binding(&self, declared: &Declaration, argv: &[String]) -> Option<native::Binding> {
-        let is_wanted = declared.has_bound_ranks && self.binding == BindingFlag::Auto;
-        is_wanted.then(|| native::Binding::of(argv)).flatten()
+        (self.ranks(declared) == Ranks::Bound).then(|| native::Binding::of(argv)).flatten()
+    }
+
+    /// Whether ranks are to be bound.
+    pub fn ranks(&self, declared: &Declaration) -> Ranks {
+        match declared.has_bound_ranks && self.binding == BindingFlag::Auto {
+            true => Ranks::Bound,
+            false => Ranks::Free,
+        }
+    }
+
+    /// The launcher in a script that nothing tells where ranks go, though they are to be bound.
+    pub fn unbound(&self, declared: &Declaration) -> Option<Warning> {
+        if !self.shell || self.ranks(declared) == Ranks::Free {
+            return None;
+        }
+        let (launcher, options) = native::unbound_launcher(&self.command.join(" "))?;
+        Some(Warning::Note(format!(
+            "nothing binds ranks in a script: put {options} behind {launcher} in it, or leave --shell out; \
+             --binding none is silent"
+        )))
     }
 
     /// How runs are made.
@@ -352,18 +316,6 @@ pub fn check_room(settings: &native::Settings, declared: &Declaration) -> Result
             "configurations that have room, as by --where 'm*p <= cores'",
         )),
     }
-}
-
-fn keys(path: &str) -> Result<Vec<String>> {
-    let keys: Vec<String> = path.split('.').map(str::to_string).collect();
-    if keys.iter().any(String::is_empty) {
-        return Err(Error::out_of_range(
-            "--time-json",
-            format!("{path:?}"),
-            "keys with points between them, as in timing.total_s",
-        ));
-    }
-    Ok(keys)
 }
 
 fn variable(text: &str) -> std::result::Result<(String, String), String> {

@@ -30,6 +30,8 @@ pub struct Settings<'a> {
     /// Options of sbatch in its own syntax, on one or several lines: they outweigh ours. Where
     /// none says how many CPUs, a job is given whole nodes.
     pub options: &'a str,
+    /// What starts each run of an array: [`step`] or [`bound_step`].
+    pub step: fn(Mapping, u32) -> Vec<String>,
 }
 
 /// Names of variables that a step must not inherit from the job around it: they are options of
@@ -67,6 +69,13 @@ pub fn step(mapping: Mapping, nodes: u32) -> Vec<String> {
     ["srun", "-n", &m, "-c", &p, "--exact", "-N", &nodes, "--mem=0", "--export=ALL"]
         .map(String::from)
         .to_vec()
+}
+
+/// A [`step`] whose tasks are bound to the cores of their CPUs, whatever the site does by default.
+pub fn bound_step(mapping: Mapping, nodes: u32) -> Vec<String> {
+    let mut words = step(mapping, nodes);
+    words.push("--cpu-bind=cores".into());
+    words
 }
 
 /// The variable with which a step that itself calls srun passes on `-c`, and its value.
@@ -200,7 +209,7 @@ fn array_job(settings: &Settings<'_>, nodes: u32, runs: &[&Run], results: &str) 
         let mut run = (*run).clone();
         let (name, value) = step_variable(run.mapping);
         run.env.insert(name.into(), value);
-        let launcher = step(run.mapping, nodes);
+        let launcher = (settings.step)(run.mapping, nodes);
         text += &format!("{}) {} ;;\n", index + 1, emit::line(&run, launcher));
     }
     Ok(text + "esac\n")
@@ -212,7 +221,7 @@ mod tests {
     use crate::emit::tests::{in_folder, run};
 
     const SETTINGS: Settings<'static> =
-        Settings { name: "tune", output: "a b/slurm-%j.out", options: "" };
+        Settings { name: "tune", output: "a b/slurm-%j.out", options: "", step };
 
     #[test]
     fn a_step_always_says_how_many_cpus_a_task_has() {

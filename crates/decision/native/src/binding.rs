@@ -90,6 +90,10 @@ impl MpiLauncher {
     /// The launcher of a command, asked for its version.
     pub fn of(argv: &[String]) -> Option<Self> {
         let program = &argv[launcher_in(argv)?];
+        if Path::new(program).file_name().is_some_and(|it| it == "srun") {
+            // Scripts for a cluster are also written where it is not.
+            return Some(Self::Srun);
+        }
         let asked = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
         let told = String::from_utf8_lossy(&asked.stdout) + String::from_utf8_lossy(&asked.stderr);
         Self::told(&told)
@@ -124,6 +128,19 @@ impl MpiLauncher {
     }
 }
 
+/// The launcher in a script of a shell that does not say where its ranks go, and the options that do; `None`
+/// where there is no such launcher, or one that is not known.
+pub fn unbound_launcher(script: &str) -> Option<(String, &'static str)> {
+    let words: Vec<String> = script
+        .split(|it: char| it.is_whitespace() || ";&|()`".contains(it))
+        .filter(|word| !word.is_empty())
+        .map(String::from)
+        .collect();
+    let command = (0..words.len()).map(|at| &words[at..]).find(|it| launcher_in(it) == Some(0))?;
+    let launcher = MpiLauncher::of(command).filter(|_| !is_bound(command))?;
+    Some((command[0].clone(), launcher.advice()))
+}
+
 /// Options that bind ranks, put into a command behind its launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
@@ -155,6 +172,15 @@ impl Binding {
         let launcher = MpiLauncher::of(argv)?;
         let (cores, threads) = (host::physical_cores() as u64, host::processors().len() as u64);
         Some(Self { launcher, place, cores, threads })
+    }
+
+    /// The same on nodes of which nothing is known here: Slurm gives a step no more than there is.
+    #[must_use]
+    pub fn elsewhere(self) -> Self {
+        match self.launcher {
+            MpiLauncher::Srun => Self { cores: u64::MAX, threads: u64::MAX, ..self },
+            _ => self,
+        }
     }
 
     fn share(&self, mapping: Mapping, nodes: u32) -> Share {
@@ -239,6 +265,18 @@ mod tests {
     }
 
     #[test]
+    fn a_launcher_in_a_script_that_binds_nothing_is_found() {
+        let check = |script: &str, launcher: Option<&str>| {
+            let expected = launcher.map(|it| (it.to_string(), "-c {p} --cpu-bind=cores"));
+            assert_eq!(unbound_launcher(script), expected, "{script}");
+        };
+        check("cd run && srun -n {m} ./app > out", Some("srun"));
+        check("t=$(/opt/bin/srun -n {m} ./app); echo $t", Some("/opt/bin/srun"));
+        check("export A=b; srun -n {m} -c {p} --cpu-bind=cores ./app", None);
+        check("./app --threads {p}", None);
+    }
+
+    #[test]
     fn what_the_user_says_of_binding_is_seen() {
         for text in [
             "mpirun --bind-to none ./app",
@@ -277,6 +315,9 @@ mod tests {
         check(Hydra, (2, 3), "-bind-to hwthread:3");
         check(Srun, (4, 1), "-c 1 --cpu-bind=cores");
         check(Srun, (9, 1), "--cpu-bind=none");
+        // Of other nodes it is not known what is too much.
+        let binding = Binding { launcher: Srun, place: 0, cores: 4, threads: 4 }.elsewhere();
+        assert_eq!(binding.share(Mapping::of(16, 4), 1), Share::Cores);
         // Nodes share the ranks.
         let binding = Binding { launcher: OpenMpi4, place: 0, cores: 4, threads: 4 };
         assert_eq!(binding.share(Mapping::of(4, 4), 4), Share::Cores);

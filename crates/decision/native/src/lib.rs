@@ -44,7 +44,7 @@ pub mod supervisor;
 mod time_source;
 
 #[cfg(unix)]
-pub use binding::Binding;
+pub use binding::{Binding, unbound_launcher};
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};

@@ -100,8 +100,7 @@ impl Settings {
         let folder = self.folder(order.id);
         let places = self.placeholders(order, mapping, &folder);
         let command = &self.command;
-        let mut argv = self.launcher.map_or_else(Vec::new, |it| it(mapping, order.nodes));
-        argv.extend(command.filled(&places, &command.argv));
+        let mut argv = command.filled(&places, &command.argv);
         let mut env: BTreeMap<String, String> = places.variables().collect();
         if let Some(binding) = &self.binding {
             binding.put_into(&mut argv, mapping, order.nodes);
@@ -109,6 +108,9 @@ impl Settings {
             let own = binding.variables(mapping, order.nodes).iter();
             let own = own.filter(|(name, _)| std::env::var_os(name).is_none());
             env.extend(own.map(|(name, value)| (name.to_string(), value.to_string())));
+        }
+        if let Some(launcher) = self.launcher {
+            argv.splice(0..0, launcher(mapping, order.nodes));
         }
         let set = command.env.iter().map(|(name, value)| (name.clone(), places.fill(value)));
         env.extend(set);
