@@ -11,7 +11,7 @@ fn main() {
         panic!("what to print, a file and options of sbatch")
     };
     let output = format!("{file}-%j.out");
-    let settings = slurm::Settings { name: "mmgp", output: &output, options };
+    let settings = slurm::Settings { name: "mmgp", output: &output, options, step: slurm::step };
     if kind == "job" {
         print!("{}", slurm::job(&settings, 1, rest).expect("the file's name fits in a line"));
         return;
