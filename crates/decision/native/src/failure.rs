@@ -68,12 +68,12 @@ pub(crate) fn failure(ended: &CommandEnd) -> Option<String> {
     }
 }
 
-/// The line that says what went wrong: one that is known, with what to do, or else the last one with
-/// letters, of its errors or else of its output.
+/// The line that says what went wrong: one that is known, or else the last one with letters, of its errors or
+/// else of its output.
 fn said(errors: &str, output: &str) -> Option<String> {
     let known = |text: &str| text.lines().find_map(known);
-    if let Some((line, advice)) = known(errors).or_else(|| known(output)) {
-        return Some(format!("{line} ({advice})"));
+    if let Some((line, _)) = known(errors).or_else(|| known(output)) {
+        return Some(line);
     }
     [errors, output].into_iter().find_map(last_words)
 }
@@ -124,12 +124,16 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// Runs that did not go well: each reason with the configurations, named by `listed`, those of which the
-/// reasons differ in numbers alone together.
+/// reasons differ in numbers alone together. What is known comes with what to do.
 pub fn failure_notes(attempts: &[Attempt], listed: &dyn Fn(&[Mapping]) -> String) -> Vec<String> {
     let mut groups: BTreeMap<String, (String, Vec<Mapping>)> = BTreeMap::new();
     for attempt in attempts.iter().filter(|it| is_bad(it)) {
         let reason = plain(attempt.reason.as_deref().unwrap_or("no reason is known"));
-        let said = format!("{}: {reason}", attempt.status);
+        // A log of an earlier version may have it in the reason.
+        let advice = known(&reason).map(|(_, advice)| advice);
+        let advice = advice.filter(|it| attempt.status == Status::Failed && !reason.contains(it));
+        let advice = advice.map_or(String::new(), |it| format!(" ({it})"));
+        let said = format!("{}: {reason}{advice}", attempt.status);
         let (_, of_reason) = groups.entry(without_numbers(&said)).or_insert((said, Vec::new()));
         let mapping = Mapping::of(attempt.m, attempt.p);
         if !of_reason.contains(&mapping) {
@@ -242,8 +246,20 @@ mod tests {
                 "LD_LIBRARY_PATH",
             ),
         ] {
-            let told = ended(1, said, "").expect("it failed");
-            assert!(told.contains(advice), "{told}");
+            let reason = ended(1, said, "").expect("it failed");
+            assert!(!reason.contains(advice), "{reason}");
+            let mut attempt = Attempt::new(1, 2, 1, Status::Failed);
+            let listed = |_: &[Mapping]| "(2, 1)".to_string();
+            attempt.reason = Some(reason);
+            let told = failure_notes(std::slice::from_ref(&attempt), &listed).remove(0);
+            assert!(told.contains(advice) && told.ends_with("): (2, 1)"), "{told}");
+            // Once is enough, and what is wrong of a program that ran well is another matter.
+            let reason = told.trim_start_matches("failed: ").trim_end_matches(": (2, 1)");
+            attempt.reason = Some(reason.into());
+            assert_eq!(failure_notes(std::slice::from_ref(&attempt), &listed), [told]);
+            attempt.status = Status::Wrong;
+            attempt.reason = Some(format!("its output does not match {said:?}"));
+            assert!(!failure_notes(&[attempt], &listed)[0].contains(advice));
         }
     }
 
