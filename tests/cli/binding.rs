@@ -106,10 +106,14 @@ fn threads_on_one_processor_are_told_where_others_are_free() {
             "--quiet",
             "--out",
             out,
+            "--env",
+            "A=b",
             "--",
         ];
         let run = folder.mmgp(&[&words[..], command].concat());
         let placement = log(&folder, out)[0]["placement"].clone();
+        let at_once = placement["at_once"].as_f64().expect("a number");
+        assert!((1.5..2.6).contains(&at_once), "{placement}");
         (run.stdout, placement["processes"].clone())
     };
     let (said, seen) = measured("one", &["taskset", "-c", "0", "sh", "-c", busy]);
@@ -125,6 +129,9 @@ fn threads_on_one_processor_are_told_where_others_are_free() {
         "{seen}"
     );
     assert!(!said.contains("share"), "{said}");
+    let page = folder.read("one/report.html");
+    assert!(page.contains("A=b taskset -c 0 sh"), "{page}");
+    assert!(page.contains("(2, 1): 2 processes of 1 thread on 0<"), "{page}");
 }
 
 #[test]

@@ -169,6 +169,9 @@ pub struct Placement {
     pub has_mpi: Option<bool>,
     /// The most threads that were there at one time, working or not.
     pub threads: u32,
+    /// Threads that ran or waited for a processor at one time, in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<f64>,
     /// Processes that worked, those that look the same together.
     pub processes: Vec<PlacedProcesses>,
 }
@@ -190,6 +193,13 @@ impl Placement {
     /// Threads that worked, of all processes.
     pub fn working(&self) -> u32 {
         self.processes.iter().map(|it| it.count.saturating_mul(it.working)).sum()
+    }
+
+    /// Threads that worked at one time: those that took turns, as one that starts the others and then waits
+    /// for them, are not counted apart.
+    pub fn working_at_once(&self) -> u32 {
+        let mean = self.at_once.map_or(u32::MAX, |it| it.round() as u32);
+        self.working().min(mean)
     }
 }
 

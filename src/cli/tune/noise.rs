@@ -58,7 +58,7 @@ pub fn interrupted(
         let Some((switches, cpu_s)) = attempt.involuntary_switches.zip(attempt.cpu_s) else {
             continue;
         };
-        let working = attempt.placement.as_ref().map_or(0, |it| it.working());
+        let working = attempt.placement.as_ref().map_or(0, |it| it.working_at_once());
         let places = mapping(attempt).apus().div_ceil(u64::from(attempt.nodes));
         // Threads of its own take turns.
         if places.max(u64::from(working)) <= u64::from(processors) {

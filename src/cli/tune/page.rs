@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::answer::LevelAnswer;
 use super::captured::CapturedKey;
 use crate::Mapping;
-use crate::attempt::{Attempt, Status};
+use crate::attempt::{Attempt, PlacedProcesses, Status};
 use crate::error::Result;
-use crate::launch::command_line;
+use crate::launch::{command_line, quoted};
 use crate::plot::SpeedUp;
 use crate::report::search::{Row, Search, SearchedConfiguration, geometric_mean};
 use crate::tune::engine::{mapping, tried};
@@ -50,7 +50,11 @@ impl LevelAnswer<'_> {
     /// The command, the computer, the days, and what else was set.
     fn origin(&self, command: &str, all: &[Attempt]) -> Vec<(String, String)> {
         let ran = all.iter().find(|it| !it.argv.is_empty());
-        let typed = ran.map(|it| command_line(&it.argv));
+        let own = |it: &Attempt| -> String {
+            let set = it.env.iter().filter(|(name, _)| !name.starts_with("MMGP_"));
+            set.map(|(name, value)| format!("{name}={} ", quoted(value))).collect()
+        };
+        let typed = ran.map(|it| own(it) + &command_line(&it.argv));
         let several = |mut values: Vec<String>| {
             values.retain(|it| !it.is_empty());
             values.sort_unstable();
@@ -65,6 +69,7 @@ impl LevelAnswer<'_> {
         let facts = [
             ("Command", (!command.is_empty()).then(|| command.to_string())),
             ("A run, as it was started", typed),
+            ("Threads and their processors", self.placed(all)),
             ("Computer", several(all.iter().map(|it| it.host.clone()).collect())),
             ("Processors", self.processors.map(|it| it.to_string())),
             ("From, to (UTC)", when.map(|(from, to)| format!("{from}, {to}"))),
@@ -72,6 +77,22 @@ impl LevelAnswer<'_> {
         ];
         let fact = |(name, value): (&str, Option<String>)| Some((name.to_string(), value?));
         facts.into_iter().filter_map(fact).collect()
+    }
+
+    /// Where the threads of the choice were, or else those of the first run of which that was seen.
+    fn placed(&self, all: &[Attempt]) -> Option<String> {
+        let is_chosen = |it: &&Attempt| Some(mapping(it)) == self.verdict.choice;
+        let seen = || all.iter().filter(|it| it.placement.is_some());
+        let attempt = seen().rfind(is_chosen).or_else(|| seen().next())?;
+        let of = |it: &PlacedProcesses| {
+            let threads = if it.working == 1 { "thread" } else { "threads" };
+            let processes = if it.count == 1 { "process" } else { "processes" };
+            let (count, working, processors) = (it.count, it.working, &it.processors);
+            format!("{count} {processes} of {working} {threads} on {processors}")
+        };
+        let processes = attempt.placement.iter().flat_map(|it| &it.processes);
+        let placed: Vec<String> = processes.map(of).collect();
+        Some(format!("{}: {}", self.words.of(mapping(attempt)), placed.join("; ")))
     }
 
     /// Everything that may be chosen, with what is believed of it and what came of its runs.

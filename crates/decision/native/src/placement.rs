@@ -120,15 +120,15 @@ impl<'a> Seen<'a> {
     fn too_many(&self, name: &dyn Fn(Mapping) -> String) -> Option<String> {
         let is_one = |(attempt, seen): &&(&Attempt, &Placement)| {
             let asked = mapping(attempt).apus();
+            let working = seen.working_at_once();
             // A thread more than was asked for helps the others.
-            let is_due =
-                asked > u64::from(seen.processors) || u64::from(seen.working()) >= 2 * asked;
-            attempt.nodes == 1 && seen.working() > seen.processors && is_due
+            let is_due = asked > u64::from(seen.processors) || u64::from(working) >= 2 * asked;
+            attempt.nodes == 1 && working > seen.processors && is_due
         };
         let all: Vec<_> = self.0.iter().filter(is_one).collect();
-        let (attempt, seen) = all.iter().max_by_key(|(_, seen)| seen.working())?;
+        let (attempt, seen) = all.iter().max_by_key(|(_, seen)| seen.working_at_once())?;
         let count: BTreeSet<Mapping> = all.iter().map(|(it, _)| mapping(it)).collect();
-        let (working, processors) = (seen.working(), seen.processors);
+        let (working, processors) = (seen.working_at_once(), seen.processors);
         let asked = mapping(attempt).apus();
         let of = match count.len() {
             1 => String::new(),
@@ -230,7 +230,8 @@ mod tests {
         attempt.cpu_s = Some(10.0);
         let threads = processes.iter().map(|it| it.count * it.threads).sum();
         let has_mpi = Some(true);
-        attempt.placement = Some(Placement { at_s: 0.5, processors, has_mpi, threads, processes });
+        attempt.placement =
+            Some(Placement { at_s: 0.5, processors, has_mpi, threads, at_once: None, processes });
         attempt
     }
 
@@ -278,6 +279,13 @@ mod tests {
             &[run("./app", (4, 3), 2, &["4x3 on 0-1"])],
             &["(4, 3): 12 threads worked on 2 processors."],
         );
+        // Those that start the others do so before these work.
+        let mut started = run("./app", (2, 4), 2, &["2x5 on 0-1"]);
+        let seen = started.placement.as_mut().expect("it is there");
+        seen.at_once = Some(8.2);
+        check(std::slice::from_ref(&started), &["(2, 4): 8 threads worked on 2 processors."]);
+        started.placement.as_mut().expect("it is there").at_once = Some(1.9);
+        check(&[started], &[]);
         let unset = run("./app", (4, 1), 8, &["4x8 on 0-7"]);
         // One that helps.
         check(&[run("./app", (2, 4), 8, &["2x5 on 0-7"])], &[]);

@@ -101,15 +101,16 @@ impl Looks {
         let before = std::mem::take(&mut self.before);
         self.before_s = at_s;
         let mut seen: BTreeMap<PlacedProcesses, u32> = BTreeMap::new();
-        let mut threads = 0;
+        let (mut threads, mut wanted_s) = (0, 0.0);
         for process in family::descendants() {
             let mut placed =
                 PlacedProcesses { processors: String::new(), working: 0, threads: 0, count: 0 };
-            let mut processors = Vec::new();
+            let (mut processors, mut of_process_ns) = (Vec::new(), 0);
             for thread in threads_of(process.as_raw()) {
                 let Some(wanted_ns) = wanted_ns(process.as_raw(), thread) else { continue };
                 let since_ns = wanted_ns - before.get(&thread).copied().unwrap_or(0).min(wanted_ns);
                 self.before.insert(thread, wanted_ns);
+                of_process_ns += since_ns;
                 placed.threads += 1;
                 placed.working += u32::from(since_ns as f64 * 1e-9 >= WORKING * interval_s);
                 processors.extend(pin::allowed_to(thread));
@@ -118,6 +119,7 @@ impl Looks {
             if placed.working == 0 || is_launcher(process.as_raw()) {
                 continue;
             }
+            wanted_s += of_process_ns as f64 * 1e-9;
             processors.sort_unstable();
             processors.dedup();
             placed.processors = cpu_list::written(&processors);
@@ -134,6 +136,7 @@ impl Looks {
             processors: u32::try_from(host::cores()).unwrap_or(u32::MAX),
             has_mpi: None,
             threads,
+            at_once: Some(wanted_s / interval_s),
             processes: processes.take(MOST).collect(),
         };
         // What is seen over a longer time is more than how it begins.
