@@ -117,7 +117,7 @@ pub mod report;
 
 #[doc(inline)]
 pub use mmgp_base::{
-    Error, Mapping, Result, Warning, answer, attempt, error, quantity, table, target, units,
+    Error, Mapping, Result, Site, Warning, answer, attempt, error, quantity, table, target, units,
 };
 #[doc(inline)]
 pub use mmgp_lab::{measure, schedulers, validate};

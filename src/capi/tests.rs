@@ -125,7 +125,7 @@ fn with_runs() -> Parameters {
     let observed = |(m, p): (u32, u32)| {
         let mapping = Mapping::of(m, p);
         let time = parameters.time(mapping) * if p == 4 { 1.5 } else { 1.0 };
-        Observation { mapping, time, repetitions: 3.0 }
+        Observation { mapping, level: 0, time, repetitions: 3.0 }
     };
     let timed = [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4)];
     let observations = Observations::new("runs.csv", timed.map(observed).to_vec(), 1e-4, 18.0);
@@ -223,7 +223,7 @@ fn of_a_large_range_the_timed_configurations_are_known() {
     let mut parameters = with_runs();
     parameters.apus = 1 << 16;
     let mapping = Mapping::of(256, 128);
-    let far = Observation { mapping, time: parameters.time(mapping), repetitions: 3.0 };
+    let far = Observation { mapping, level: 0, time: parameters.time(mapping), repetitions: 3.0 };
     parameters.evidence.as_mut().unwrap().observations.configurations.push(far);
     let misfit = Misfit::of(&parameters, 1 << 16).unwrap();
     for observed in &parameters.evidence.as_ref().unwrap().observations.configurations {

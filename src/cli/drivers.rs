@@ -23,8 +23,8 @@ use crate::launch;
 use crate::quantity::Quantity;
 use crate::table::log::LARGEST_ID;
 use crate::table::{self, Source};
+use crate::tune::derived;
 use crate::tune::engine::{self, Discipline, End};
-use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
 
 /// Say what to run next, as JSON, for a driver of your own
@@ -110,9 +110,9 @@ pub fn ask(arguments: &AskArguments, invocation: &Invocation) -> Result<Answer> 
         true => arguments.search.best.quantity()?,
         false => derived::quantity(&attempts),
     };
-    let levels = arguments.search.levels(&declared, &quantity, None)?;
+    let plan = arguments.search.plan(&declared, &quantity, None)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
-    let orders = engine::ask(&levels, &attempts, &discipline, usize::MAX)?;
+    let (orders, verdict) = engine::ask(&plan, &attempts, &discipline)?;
     let mut requests = Requests::read(folder, attempts.iter().map(|it| it.id))?;
     let (mut runs, further) = handed_out(&requests, &orders, worker, arguments.count as usize);
     runs.extend(further.iter().cloned());
@@ -121,25 +121,20 @@ pub fn ask(arguments: &AskArguments, invocation: &Invocation) -> Result<Answer> 
     if session.is_some() && !further.is_empty() {
         requests.add(further)?;
     }
-    let verdicts = engine::verdicts(&levels, &attempts)?;
-    let end = engine::end(&verdicts);
-    let known = verdicts.iter().filter(|verdict| verdict.time.is_some());
-    let objective = levels.first().map(|level| level.search.objective.clone()).unwrap_or_default();
-    let product = |it: &&Verdict| {
-        let of = |(time, choice): (Seconds, Mapping)| time.0 * objective.factor(choice);
-        it.time.zip(it.choice).map_or(f64::INFINITY, of)
-    };
-    let best = known.min_by(|one, other| product(one).total_cmp(&product(other)));
+    let objective = &plan.search.objective;
+    let choice = verdict.choice.zip(verdict.time);
+    let params = verdict.choice.map(|it| plan.factors(it)).filter(|it| !it.is_empty());
     let answer = Object::new()
         .with("runs", runs.iter().map(run_object).collect::<Result<Vec<_>>>()?)
         .with_some("waiting", waiting)
-        .with("best", best.and_then(|it| it.choice).map(|it| [it.m(), it.p()]))
-        .followed_by(amount(&objective, best.and_then(|it| it.choice.zip(it.time))))
-        .with("expected_regret", best.and_then(|it| it.expected_regret))
-        .with("regret_95", best.and_then(|it| it.regret_95))
-        .with("settled", end.is_some_and(|end| end != End::Runs))
+        .with("best", verdict.choice.map(|it| [it.mapping.m(), it.mapping.p()]))
+        .with_some("params", params.map(|it| Object::from_iter(it.clone())))
+        .followed_by(amount(objective, choice.map(|(site, time)| (site.mapping, time))))
+        .with("expected_regret", verdict.expected_regret)
+        .with("regret_95", verdict.regret_95)
+        .with("settled", verdict.end.is_some_and(|end| end != End::Runs))
         .with("done", orders.is_empty())
-        .with_some("why", orders.is_empty().then(|| why(end.unwrap_or(End::Exhausted))));
+        .with_some("why", orders.is_empty().then(|| why(verdict.end.unwrap_or(End::Exhausted))));
     data(None, &json(&answer))?;
     Ok(Answer::Done)
 }

@@ -7,8 +7,9 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::output::data;
 use super::tune::{self, RunsArguments};
 use super::{Answer, Invocation};
+use crate::Site;
 use crate::error::Result;
-use crate::tune::engine::{self, Cell, End, Level};
+use crate::tune::engine::{self, Cell, End, Plan};
 
 /// Run your program at every (m, p) of a list, in random order, and keep the times
 #[derive(Args)]
@@ -37,7 +38,7 @@ pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
     let repetitions = arguments.repetitions;
     let arguments = &arguments.runs;
     let job = arguments.prepared(invocation)?;
-    let cells = cells(&job.levels, repetitions, arguments.search.seed);
+    let cells = cells(&job.plan, repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
     if !arguments.elsewhere.is_here() {
         let orders = job.orders_of(&cells, &job.attempts()?);
@@ -57,17 +58,16 @@ pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
     })
 }
 
-/// All configurations of all levels, once in an order drawn for each repetition.
-fn cells(levels: &[Level], repetitions: u32, seed: u64) -> Vec<Cell> {
+/// All configurations, once in an order drawn for each repetition.
+fn cells(plan: &Plan, repetitions: u32, seed: u64) -> Vec<Cell> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cells = Vec::new();
     for repetition in 1..=repetitions {
-        let of = |level: &Level| {
-            let factors = level.factors.clone();
-            let cell = move |&mapping: &_| Cell { factors: factors.clone(), mapping, repetition };
-            level.search.space.iter().map(cell).collect::<Vec<Cell>>()
+        let cell = |&site: &Site| {
+            let factors = plan.factors(site).clone();
+            Cell { factors, mapping: site.mapping, repetition }
         };
-        let mut block: Vec<Cell> = levels.iter().flat_map(of).collect();
+        let mut block: Vec<Cell> = plan.search.space.iter().map(cell).collect();
         // Fisher and Yates: every order is as likely.
         for last in (1..block.len()).rev() {
             let other = (random.next_u64() % (last as u64 + 1)) as usize;
@@ -92,7 +92,7 @@ mod tests {
         let prior = Prior::of_runs(Decomposition::Data);
         let (goal, objective) = (Goal::Expected(0.01), Default::default());
         let search = Search {
-            space: space.clone(),
+            space: space.iter().map(|&it| it.into()).collect(),
             prior,
             goal,
             objective,
@@ -101,8 +101,8 @@ mod tests {
             most_runs: None,
             seed: 1,
         };
-        let level = Level { factors: Default::default(), search };
-        let cells = cells(&[level], 2, 1);
+        let plan = Plan { levels: vec![Default::default()], search };
+        let cells = cells(&plan, 2, 1);
         let orders: Vec<Vec<Mapping>> =
             cells.chunks(20).map(|block| block.iter().map(|it| it.mapping).collect()).collect();
         for (order, repetition) in orders.iter().zip([1, 2]) {

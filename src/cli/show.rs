@@ -8,6 +8,7 @@ use super::Answer;
 use super::objective::percent;
 use super::output::{data, json, warn};
 use super::tune::{Declaration, SearchReport, answer, kept};
+use super::words::assigned;
 use crate::answer::{Object, Table};
 use crate::attempt::Attempt;
 use crate::error::{Result, Warning};
@@ -49,9 +50,8 @@ enum ShownFormat {
 pub fn show(arguments: &ShowArguments) -> Result<Answer> {
     let folder = &arguments.folder;
     let (declaration, attempts) = kept(folder)?;
-    let (declared, levels) = declaration.searched(&attempts)?;
-    let report =
-        SearchReport { declared: &declared, levels: &levels, folder, command: "", end: None };
+    let (declared, plan) = declaration.searched(&attempts)?;
+    let report = SearchReport { declared: &declared, plan: &plan, folder, command: "", end: None };
     let (text, summary) = answer(&report, &attempts)?;
     let text = match arguments.format {
         ShownFormat::Text => text,
@@ -149,19 +149,9 @@ fn tendency(change: Option<Change>) -> &'static str {
     }
 }
 
-/// The factors of a choice, in words.
-fn factors((_, factors): &Choice) -> String {
-    let all: Vec<String> = factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    all.join(", ")
-}
-
 /// The answer for people.
 fn compared(found: &Comparison, declared: &Declaration, quantity: &Quantity) -> String {
-    let named = |choice: &Choice| {
-        let factors = factors(choice);
-        let factors = if factors.is_empty() { factors } else { format!(", {factors}") };
-        format!("{}{factors}", declared.words.of(choice.0))
-    };
+    let named = |choice: &Choice| declared.words.of_both(choice.0, &choice.1);
     let shown = |time_s: f64| quantity.shown(Seconds(time_s));
     let (old, new) = &found.best;
     let time = |choice: &Choice, of: fn(&ComparedChoice) -> f64| {
@@ -189,7 +179,7 @@ fn compared(found: &Comparison, declared: &Declaration, quantity: &Quantity) -> 
         .people(&of_m, |row| row.choice.0.m().to_string())
         .people(&of_p, |row| row.choice.0.p().to_string());
     if has_factors {
-        table = table.people("with", |row| factors(&row.choice)).left();
+        table = table.people("with", |row| assigned(&row.choice.1)).left();
     }
     let part = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
     text += "\n";

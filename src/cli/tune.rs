@@ -3,6 +3,7 @@
 mod answer;
 mod captured;
 mod declare;
+mod doubts;
 mod elsewhere;
 mod file;
 mod folder;
@@ -22,14 +23,14 @@ use clap::Args;
 use super::objective::{ObjectiveArguments, percent};
 use super::output::data;
 use super::{Answer, Invocation};
-use crate::Mapping;
 use crate::attempt::Attempt;
-use crate::belief::Prior;
+use crate::belief::{Levels, Prior};
 use crate::error::{Error, Result};
 use crate::quantity::Quantity;
-use crate::tune::engine::{self, Budget, End, Level, Timeout};
+use crate::tune::engine::{self, Budget, End, Plan, Timeout};
 use crate::tune::{Goal, Search, derived};
 use crate::units::Seconds;
+use crate::{Mapping, Site};
 
 pub use answer::why;
 pub use declare::{Declaration, DeclareArguments};
@@ -120,13 +121,10 @@ impl BudgetArguments {
         Budget::new(self.runs, self.budget)
     }
 
-    /// Searches that end after so many runs, where the flags say so.
-    fn limit(&self, levels: Vec<Level>) -> Vec<Level> {
-        let of = |mut level: Level| {
-            level.search.most_runs = self.runs;
-            level
-        };
-        levels.into_iter().map(of).collect()
+    /// A search that ends after so many runs, where the flags say so.
+    fn limit(&self, mut plan: Plan) -> Plan {
+        plan.search.most_runs = self.runs;
+        plan
     }
 }
 
@@ -149,7 +147,7 @@ pub struct SearchArguments {
     uses: Option<f64>,
     #[command(flatten)]
     pub best: ObjectiveArguments,
-    /// What you run today: runs among the first, and the answer says how many times as fast the choice
+    /// What you run today (of further factors the first value each): runs among the first, and the answer says how many times as fast the choice
     /// is, where that is sure
     #[arg(long, value_name = "M,P", value_parser = pair, help_heading = "What is best")]
     baseline: Option<Mapping>,
@@ -174,17 +172,17 @@ impl SearchArguments {
         }
     }
 
-    /// The search at each level, of what is measured of each run, on a machine with so many hardware
+    /// The search over m, p and further factors, of what is measured of each run, on a machine with so many hardware
     /// threads, where that is known.
     ///
     /// # Errors
     /// The errors of [`ObjectiveArguments::objective`], and one for a configuration of which it is no number above 0.
-    pub fn levels(
+    pub fn plan(
         &self,
         declared: &Declaration,
         quantity: &Quantity,
         cores: Option<u32>,
-    ) -> Result<Vec<Level>> {
+    ) -> Result<Plan> {
         let objective = self.best.objective(quantity, declared.per_node)?;
         declared.space.iter().try_for_each(|&mapping| objective.check(mapping))?;
         if let Some(baseline) = self.baseline.filter(|it| !declared.space.contains(it)) {
@@ -194,20 +192,21 @@ impl SearchArguments {
                 "one of them: --m and --p, or --configurations, say which there are",
             ));
         }
-        let prior = Prior::of_runs(declared.decomposition);
-        let prior = cores.map_or(prior.clone(), |cores| prior.with_cores(cores));
-        let search = || Search {
-            space: declared.space.clone(),
-            prior: prior.clone(),
-            objective: objective.clone(),
+        let values: Vec<Vec<String>> =
+            declared.levels.iter().map(|level| level.values().cloned().collect()).collect();
+        let prior = Prior::of_runs(declared.decomposition).with_levels(Levels::of(&values));
+        let at = |level: u32| declared.space.iter().map(move |&it| Site::new(it, level));
+        let search = Search {
+            space: (0..declared.levels.len() as u32).flat_map(at).collect(),
+            prior: cores.map_or(prior.clone(), |cores| prior.with_cores(cores)),
+            objective,
             goal: self.goal(),
             processors: cores,
-            baseline: self.baseline,
+            baseline: self.baseline.map(Site::from),
             most_runs: None,
             seed: self.seed,
         };
-        let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
-        Ok(declared.levels.iter().map(level).collect())
+        Ok(Plan { levels: declared.levels.clone(), search })
     }
 }
 
@@ -277,9 +276,9 @@ pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
         data(None, &job.first_runs(&job.attempts()?, budget)?)?;
         return Ok(Answer::Done);
     }
-    let Job { levels, discipline, .. } = &job;
+    let Job { plan, discipline, .. } = &job;
     let (end, interrupt) = job.conduct(budget, arguments.quiet.into(), |target, log, watch| {
-        engine::tune(target, log, levels, discipline, budget, watch)
+        engine::tune(target, log, plan, discipline, budget, watch)
     })?;
     match end {
         End::Settled | End::Alike | End::NotWorth => Ok(Answer::Done),
@@ -289,11 +288,11 @@ pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
 }
 
 impl Arguments {
-    /// What was asked in a folder that has these attempts: configurations and levels.
+    /// What was asked in a folder that has these attempts: configurations and the search.
     ///
     /// # Errors
     /// As [`RunsArguments::prepared`].
-    pub fn searched(&self, attempts: &[Attempt]) -> Result<(Declaration, Vec<Level>)> {
+    pub fn searched(&self, attempts: &[Attempt]) -> Result<(Declaration, Plan)> {
         let RunsArguments { declare, .. } = &self.runs;
         let search = self.runs.sought();
         let declared = declare.declared(&mut Vec::new())?;
@@ -301,8 +300,8 @@ impl Arguments {
             true => search.best.quantity()?,
             false => derived::quantity(attempts),
         };
-        let levels = search.levels(&declared, &quantity, processors(&search.out))?;
-        Ok((declared, self.runs.budget.limit(levels)))
+        let plan = search.plan(&declared, &quantity, processors(&search.out))?;
+        Ok((declared, self.runs.budget.limit(plan)))
     }
 }
 

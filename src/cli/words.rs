@@ -1,5 +1,6 @@
 //! What the user calls m and p.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::Mapping;
@@ -52,6 +53,13 @@ impl Words {
         (self.of_m.clone(), self.of_p.clone())
     }
 
+    /// A configuration in these words with its further factors, `32 ranks of 4 threads with scheme=static`.
+    pub fn of_both(&self, mapping: Mapping, factors: &BTreeMap<String, String>) -> String {
+        let with = assigned(factors);
+        let with = if with.is_empty() { with } else { format!(" with {with}") };
+        self.of(mapping) + &with
+    }
+
     /// A configuration in these words, `32 ranks of 4 threads`; `(32, 4)` where the user has none.
     pub fn of(&self, mapping: Mapping) -> String {
         if *self == Self::default() {
@@ -60,6 +68,12 @@ impl Words {
         let (m, p) = (mapping.m(), mapping.p());
         format!("{m} {} of {p} {}", counted(&self.of_m, m), counted(&self.of_p, p))
     }
+}
+
+/// Further factors as they are typed, `scheme=static, block=64`; nothing where there are none.
+pub fn assigned(factors: &BTreeMap<String, String>) -> String {
+    let all: Vec<String> = factors.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    all.join(", ")
 }
 
 /// The word for so many: the singular for one.

@@ -32,6 +32,8 @@ pub struct Search {
     pub warnings: Vec<String>,
     /// What was captured of each run beside what was measured, as headings.
     pub captured: Vec<String>,
+    /// The further factors of what stands in the pictures, as they are typed; empty where there are none.
+    pub pictured: String,
     /// All that may be chosen.
     pub configurations: Vec<SearchedConfiguration>,
     /// The runs as speed-ups, where they can be.
@@ -47,6 +49,8 @@ pub struct Search {
 pub struct SearchedConfiguration {
     /// The configuration.
     pub mapping: Mapping,
+    /// Its further factors, as they are typed; empty where there are none.
+    pub with: String,
     /// What it is believed to take, with its interval (95 %) \[s\]; `None` before anything ran well.
     pub believed: Option<[Seconds; 3]>,
     /// The times of its runs \[s\].
@@ -64,7 +68,9 @@ pub struct Row {
     pub m: u32,
     /// APUs or threads of each.
     pub p: u32,
-    /// Further factors, the repetition, whether it was to warm up.
+    /// Its further factors, as they are typed.
+    pub with: String,
+    /// The repetition, whether it was to warm up.
     pub kind: String,
     /// How it ended, and why if not well.
     pub status: String,
@@ -122,9 +128,14 @@ pub fn page(title: &str, search: &Search) -> Result<String> {
         ),
     };
     let body: String = SECTIONS.iter().zip(&all).map(section).collect();
-    let rows: Vec<Object> = search.configurations.iter().map(|it| spot(search, it)).collect();
+    let rows: Vec<Object> = pictured(search).map(|it| spot(search, it)).collect();
     let data = serde_json::to_string(&rows).expect("invariant: the data have string keys only");
     Ok(of_search(title, &SECTIONS, &body, &data))
+}
+
+/// Configurations that stand in the pictures: those with the further factors of the choice.
+fn pictured(search: &Search) -> impl Iterator<Item = &SearchedConfiguration> {
+    search.configurations.iter().filter(|it| it.with == search.pictured)
 }
 
 /// What a picture tells of a configuration.
@@ -175,7 +186,7 @@ fn warnings(search: &Search) -> String {
 /// The map of what may be chosen and the speed-up.
 fn pictures(search: &Search) -> Result<String> {
     let of = |time: Seconds| Seconds(search.quantity.number(time));
-    let rows = || search.configurations.iter().filter(|it| it.trouble.is_none());
+    let rows = || pictured(search).filter(|it| it.trouble.is_none());
     let predicted = rows().filter_map(|it| {
         let [time, low, high] = it.believed?;
         let (time, interval) = (of(time), Some(search.quantity.ends(low, high)));
@@ -187,8 +198,7 @@ fn pictures(search: &Search) -> Result<String> {
         time: of(geometric_mean(&it.times)),
         repetitions: it.times.len() as u32,
     });
-    let failed =
-        search.configurations.iter().filter_map(|it| Some((it.mapping, it.trouble.clone()?)));
+    let failed = pictured(search).filter_map(|it| Some((it.mapping, it.trouble.clone()?)));
     let times = Times {
         measured: measured.collect(),
         measured_as: "measured".into(),
@@ -198,7 +208,11 @@ fn pictures(search: &Search) -> Result<String> {
         names: Names::of_user(search.names.clone()),
         failed: failed.collect(),
     };
-    let mut html = figure("What every configuration takes", Kind::HeatMap(&times))?;
+    let mut html = match search.pictured.as_str() {
+        "" => String::new(),
+        with => format!("<p class=\"note\">With {}.</p>\n", escaped(with)),
+    };
+    html += &figure("What every configuration takes", Kind::HeatMap(&times))?;
     if let Some(speed_up) = &search.speed_up {
         html += &figure("Speed-up and efficiency", Kind::SpeedUp(speed_up))?;
     }
@@ -252,9 +266,13 @@ fn configurations(search: &Search) -> String {
         let (low, high) = quantity.ends(low, high);
         format!("{} .. {}", shown(low), shown(high))
     };
-    Table::of(rows)
+    let mut table = Table::of(rows)
         .people(of_m, |row| row.mapping.m().to_string())
-        .people(of_p, |row| row.mapping.p().to_string())
+        .people(of_p, |row| row.mapping.p().to_string());
+    if !search.pictured.is_empty() {
+        table = table.people("with", |row| row.with.clone()).left();
+    }
+    table
         .people(format!("expected {}", in_unit(quantity)), |row| {
             or_dash(row.believed.map(|[time, ..]| shown(time)))
         })
@@ -277,10 +295,14 @@ fn log(search: &Search) -> String {
     let (of_m, of_p) = &search.names;
     let percent = |value: Option<f64>| or_dash(value.map(|it| format!("{:.1} %", 100.0 * it)));
     let memory = |kib: u64| format!("{:.1}", kib as f64 / 1024.0);
-    let table = Table::of(&search.attempts)
+    let mut table = Table::of(&search.attempts)
         .people("#", |row| row.order.to_string())
         .people(of_m, |row| row.m.to_string())
-        .people(of_p, |row| row.p.to_string())
+        .people(of_p, |row| row.p.to_string());
+    if !search.pictured.is_empty() {
+        table = table.people("with", |row| row.with.clone()).left();
+    }
+    let table = table
         .people("kind", |row| row.kind.clone())
         .people("ended", |row| row.status.clone())
         .left()
@@ -338,6 +360,7 @@ mod tests {
         };
         let of = |m: u32, trouble: Option<&str>| SearchedConfiguration {
             mapping: Mapping::of(m, 2),
+            with: String::new(),
             believed: Some([1.0, 0.9, 1.1].map(|it| Seconds(it / f64::from(m)))),
             times: vec![Seconds(1.0)],
             trouble: trouble.map(String::from),
@@ -351,6 +374,7 @@ mod tests {
             origin: vec![("command".into(), "./a <b>".into())],
             warnings: Vec::new(),
             captured: vec!["i/o [s]".into()],
+            pictured: String::new(),
             configurations: vec![of(4, None), of(8, Some("failed: <no> memory"))],
             speed_up: None,
             attempts: vec![row(1, None), row(2, Some(0.5)), row(3, Some(0.008))],

@@ -6,7 +6,7 @@ fn timed() -> (Study, Observations) {
     let parameters = published("pbpi-qs20").expect("it is shipped");
     let observed = |(m, p, factor): (u32, u32, f64)| {
         let mapping = Mapping::of(m, p);
-        Observation { mapping, time: parameters.time(mapping) * factor, repetitions: 3.0 }
+        Observation { mapping, level: 0, time: parameters.time(mapping) * factor, repetitions: 3.0 }
     };
     let times = [(1, 1, 1.25), (1, 8, 1.25), (4, 2, 1.25), (4, 4, 1.6), (2, 8, 1.2), (2, 1, 1.25)];
     let runs = Observations::new("runs.csv", times.map(observed).into(), 1e-4, 12.0);

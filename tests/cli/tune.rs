@@ -45,6 +45,50 @@ fn a_search_answers_in_the_users_words_and_leaves_its_files() {
     assert!(folder.read("out/runs.csv").lines().any(|line| line == "2,2,1,10"));
 }
 
+/// 72 configurations: scheme and block change what p gains.
+#[test]
+fn further_factors_are_chosen_with_m_and_p_in_one_search() {
+    let folder = Folder::new();
+    let search = "tune --m 1,2,4 --p 1,2,4,8 --param scheme=static,dynamic --param block=64..256*2 --time-from \
+                  t=(.*) --until-regret 5% --out out";
+    let script = "case {scheme} in static) s=100;; dynamic) s=$((110 - 5 * MMGP_P));; esac; \
+                  case {block} in 64) b=100;; 128) b=90;; 256) b=130;; esac; \
+                  echo t=$((s * b * (1200 / (MMGP_M * MMGP_P) + 40 * MMGP_M + 10 * MMGP_P) / 10000))";
+    let found = run(&folder, search, script);
+    assert!(
+        found.stdout.starts_with("(2, 8) with block=128, scheme=dynamic: "),
+        "{}",
+        found.stdout
+    );
+    assert!(found.stdout.contains("At best with other values: "), "{}", found.stdout);
+    let log = log(&folder, "out");
+    assert!((6..=36).contains(&log.len()), "{}", log.len());
+    // The first values run first.
+    assert!(
+        of(&log, "params")[..4].iter().all(|it| it["scheme"] == "static" && it["block"] == "64")
+    );
+    let summary = folder.read_json("out/summary.json");
+    assert_eq!(summary["best"], serde_json::json!([2, 8]));
+    assert_eq!(summary["params"], serde_json::json!({"block": "128", "scheme": "dynamic"}));
+    let levels = summary["levels"].as_array().expect("levels");
+    let tried: u64 = levels.iter().map(|it| it["tried"].as_u64().expect("a count")).sum();
+    assert_eq!((levels.len(), tried), (6, summary["tried"].as_u64().expect("a count")));
+    let page = folder.read("out/report.html");
+    assert!(
+        page.contains("With block=128, scheme=dynamic.")
+            && page.contains("block=256, scheme=static</td>")
+    );
+    assert!(
+        folder.read("out/runs-block=64-scheme=static.csv").starts_with("m,p,repetition,time_s")
+    );
+    // Told by a driver, the same log says the same; another value was not declared.
+    let shown = folder.succeeds(&["show", "out"]);
+    assert!(shown.starts_with("(2, 8) with block=128, scheme=dynamic: "), "{shown}");
+    let tell =
+        ["tell", "--out", "out", "--m", "1", "--p", "1", "--time", "1", "--param", "block=32"];
+    assert_eq!(folder.mmgp(&tell).code, Some(2));
+}
+
 #[test]
 fn the_page_of_a_search_of_rates_has_its_course_and_every_rate() {
     let folder = Folder::new();

@@ -14,4 +14,4 @@ pub mod target;
 pub mod units;
 
 pub use error::{Error, Result, Warning};
-pub use mapping::Mapping;
+pub use mapping::{Mapping, Site};

@@ -57,6 +57,33 @@ impl Mapping {
     }
 }
 
+/// A mapping at one combination of the values that further factors of the program have. In the order of mappings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// Processes m and APUs p of each.
+    pub mapping: Mapping,
+    /// Place of the combination in the list of all; 0 where there are no further factors.
+    pub level: u32,
+}
+
+impl Site {
+    /// Mapping at the combination of that place.
+    pub const fn new(mapping: Mapping, level: u32) -> Self {
+        Self { mapping, level }
+    }
+
+    /// APUs in use.
+    pub const fn apus(self) -> u64 {
+        self.mapping.apus()
+    }
+}
+
+impl From<Mapping> for Site {
+    fn from(mapping: Mapping) -> Self {
+        Self::new(mapping, 0)
+    }
+}
+
 impl fmt::Display for Mapping {
     /// Writes a mapping as `(4, 2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

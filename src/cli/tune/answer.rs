@@ -1,58 +1,59 @@
 //! What a search found, for people and for programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::noise::{interrupted, stolen};
-use crate::Mapping;
+use super::doubts::NOISY;
 use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
 use crate::cli::objective::amount;
-use crate::cli::words::Words;
+use crate::cli::words::{Words, assigned};
 use crate::decide::Ratio;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
-use crate::native::{failure_notes, placement_notes};
+use crate::native::failure_notes;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
+use crate::report::search::geometric_mean;
 use crate::tune::derived;
-use crate::tune::engine::{End, Level, mapping, timed};
+use crate::tune::engine::{End, Plan, timed};
 use crate::tune::{Search, Verdict};
 use crate::units::{Percent, Seconds};
+use crate::{Mapping, Site};
 
-/// What was found at one level of further factors.
-pub struct LevelAnswer<'a> {
-    /// The level.
-    pub level: &'a Level,
+/// What a search found.
+pub struct SearchAnswer<'a> {
+    /// The search, and its levels.
+    pub plan: &'a Plan,
     /// What is best, in the unit that the attempts have.
     pub objective: Objective,
-    /// What is known of it.
+    /// What is known.
     pub verdict: &'a Verdict,
     /// All attempts of the log.
     pub attempts: &'a [Attempt],
     /// What m and p are called.
     pub words: &'a Words,
-    /// The parameters that the runs determine, or why they do not.
+    /// The parameters that the runs with the further factors of the choice determine, or why they do not.
     pub parameters: std::result::Result<Parameters, String>,
     /// Processors of the computer on which the search began, where that is known.
     pub processors: Option<u32>,
 }
 
-/// The parameters that the runs of a level determine, by this name, or why they do not.
+/// The parameters that the runs with these further factors determine, by this name, or why they do not.
 pub fn parameters(
-    level: &Level,
+    (plan, factors): (&Plan, &BTreeMap<String, String>),
     attempts: &[Attempt],
     quantity: &Quantity,
     (name, decomposition): (&str, Decomposition),
 ) -> std::result::Result<Parameters, String> {
-    let rows = derived::runs(&level.factors, attempts);
+    let rows = derived::runs(factors, attempts);
     if rows.is_empty() {
         return Err("no run ended well".into());
     }
     let runs = Runs::from_rows("runs.csv", &rows).map_err(|error| error.to_string());
     let (mut runs, _) = runs?;
     runs.quantity = quantity.clone();
-    let most = level.search.space.iter().map(|it| it.apus()).max().unwrap_or(1);
+    let most = plan.search.space.iter().map(|it| it.apus()).max().unwrap_or(1);
     let apus = u32::try_from(most).map_err(|_| format!("m*p = {most} is too many"))?;
     let settings = Settings::new(name, decomposition, apus);
     let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
@@ -87,65 +88,86 @@ pub fn why(end: End) -> &'static str {
     }
 }
 
-/// The most that a printed time of the same run may be, over the wall clock.
-const LARGER: f64 = 1.02;
-
-/// The most by which clocks differ that are read one after the other \[s\].
-const CLOCK_S: f64 = 0.02;
-
-/// A standard deviation of the logarithm of a run's time that is worth a word.
-const NOISY: f64 = 0.08;
-
 /// A part of the time by which a formula is so far off that its terms explain nothing.
 const FAR_OFF: f64 = 0.25;
 
-/// The factor by which the printed part of the wall clock may vary before the rest is worth a word.
-const VARIES: f64 = 1.5;
-
-impl LevelAnswer<'_> {
+impl SearchAnswer<'_> {
     fn search(&self) -> &Search {
-        &self.level.search
+        &self.plan.search
     }
 
-    pub fn of_level(&self) -> impl Iterator<Item = &Attempt> {
-        self.attempts.iter().filter(|it| it.params == self.level.factors)
+    /// Attempts at what may be chosen, or has the same further factors.
+    pub fn of_search(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(|it| self.plan.site(it).is_some())
     }
 
-    fn objective(&self) -> &Objective {
+    /// The level of the choice; the first while there is none.
+    pub fn level(&self) -> u32 {
+        self.verdict.choice.map_or(0, |it| it.level)
+    }
+
+    /// A configuration in the user's words.
+    pub fn name(&self, site: Site) -> String {
+        self.words.of_both(site.mapping, self.plan.factors(site))
+    }
+
+    pub fn objective(&self) -> &Objective {
         &self.objective
     }
 
-    /// The product of time and factor of the objective, which is least of the best of several choices.
-    pub fn product(&self) -> Option<f64> {
-        let (choice, time) = self.verdict.choice.zip(self.verdict.time)?;
-        Some(time.0 * self.objective().factor(choice))
-    }
-
     /// The times of every configuration that ran well.
-    pub fn times(&self) -> BTreeMap<Mapping, Vec<Seconds>> {
-        let mut times: BTreeMap<Mapping, Vec<Seconds>> = BTreeMap::new();
-        for run in derived::runs(&self.level.factors, self.attempts) {
-            times.entry(Mapping::of(run.m, run.p)).or_default().push(Seconds(run.time_s));
+    pub fn times(&self) -> BTreeMap<Site, Vec<Seconds>> {
+        let mut times: BTreeMap<Site, Vec<Seconds>> = BTreeMap::new();
+        for (level, factors) in (0..).zip(&self.plan.levels) {
+            for run in derived::runs(factors, self.attempts) {
+                let site = Site::new(Mapping::of(run.m, run.p), level);
+                times.entry(site).or_default().push(Seconds(run.time_s));
+            }
         }
         times
     }
 
     /// Configurations that were tried, well or not.
-    fn tried(&self) -> usize {
-        let timed = self.of_level().filter(|it| it.status != Status::Interrupted);
-        let all: std::collections::BTreeSet<Mapping> = timed.map(mapping).collect();
-        all.len()
+    fn tried(&self) -> BTreeSet<Site> {
+        let timed = self.of_search().filter(|it| it.status != Status::Interrupted);
+        timed.filter_map(|it| self.plan.site(it)).collect()
+    }
+
+    /// What ran well with the least mean of each level, of the objective, by the place of the level.
+    fn best_of_levels(&self) -> BTreeMap<u32, (Site, Seconds)> {
+        let mut best: BTreeMap<u32, (Site, Seconds)> = BTreeMap::new();
+        let product = |(site, time): (Site, Seconds)| time.0 * self.objective.factor(site.mapping);
+        for (site, times) in self.times() {
+            let found = (site, geometric_mean(&times));
+            let is_better = |&before: &(Site, Seconds)| product(found) < product(before);
+            if best.get(&site.level).is_none_or(is_better) {
+                best.insert(site.level, found);
+            }
+        }
+        best
+    }
+
+    /// What other values of further factors took at best.
+    fn others(&self) -> Option<String> {
+        let best = self.best_of_levels();
+        let mut others: Vec<(Site, Seconds)> =
+            best.into_values().filter(|(site, _)| site.level != self.level()).collect();
+        let product =
+            |&(site, time): &(Site, Seconds)| time.0 * self.objective.factor(site.mapping);
+        others.sort_by(|one, other| product(one).total_cmp(&product(other)));
+        let shown = |(site, time): (Site, Seconds)| {
+            format!("{} {}", self.name(site), self.objective.quantity().shown(time))
+        };
+        let told = listed(&others, "; ", shown);
+        (!others.is_empty()).then(|| format!("At best with other values: {told}."))
     }
 
     /// The answer as a sentence.
     pub fn sentence(&self) -> String {
-        let of = |it: Mapping| self.words.of(it);
-        let factors: String =
-            self.level.factors.iter().map(|(name, value)| format!("{name} {value}: ")).collect();
-        let tried = self.tried();
+        let tried = self.tried().len();
         let all = self.search().space.len();
         let (Some(choice), Some(time)) = (self.verdict.choice, self.verdict.time) else {
-            return format!("{factors}nothing ran well, of {tried} of {all} configurations.");
+            return format!("nothing ran well, of {tried} of {all} configurations.");
         };
         let times = self.times();
         let count = times.get(&choice).map_or(0, Vec::len);
@@ -153,7 +175,7 @@ impl LevelAnswer<'_> {
             regret(self.verdict).unwrap_or("how far from the best is not known yet".into());
         let beside = self.beside(choice).unwrap_or_default();
         let objective = self.objective();
-        let mut amount = objective.shown(objective.amount(choice, time));
+        let mut amount = objective.shown(objective.amount(choice.mapping, time));
         if !objective.is_measured() {
             amount = format!("{} {amount}, {}", objective.name(), objective.quantity().shown(time));
         }
@@ -163,34 +185,37 @@ impl LevelAnswer<'_> {
         };
         let alike = self.alike(choice).unwrap_or_default();
         format!(
-            "{factors}{}: {amount}, {count}; {regret}, after {tried} of {all} configurations{beside}.{alike}",
-            of(choice)
+            "{}: {amount}, {count}; {regret}, after {tried} of {all} configurations{beside}.{alike}",
+            self.name(choice)
         )
     }
 
     /// What cannot be told from the choice.
-    fn alike(&self, choice: Mapping) -> Option<String> {
+    fn alike(&self, choice: Site) -> Option<String> {
         let alike = &self.verdict.alike;
         let noise = self.verdict.noise.map(|noise| format!(" of {}", Percent(noise)));
+        let why = match alike.iter().all(|it| it.apus() == choice.apus()) {
+            true => format!("all take {} cores", choice.apus()),
+            false => format!("{} takes the fewest cores", self.name(choice)),
+        };
         (alike.len() > 1).then(|| {
             format!(
-                " These {} cannot be told apart at this noise{}: {}; {} takes the fewest cores.",
+                " These {} cannot be told apart at this noise{}: {}; {why}.",
                 alike.len(),
                 noise.unwrap_or_default(),
-                self.listed(alike),
-                self.words.of(choice)
+                listed(alike, ", ", |it| self.name(it))
             )
         })
     }
 
     /// What the choice is to what the user runs today, where that is sure.
-    fn beside(&self, choice: Mapping) -> Option<String> {
+    fn beside(&self, choice: Site) -> Option<String> {
         let baseline = self.search().baseline.filter(|&it| it != choice)?;
         let Ratio { low, middle, high } = self.verdict.of_baseline?;
         let fast = self.objective().positive();
         Some(format!(
             "; {middle:.2} times as {fast} as {} ({low:.2} to {high:.2}, 95 %)",
-            self.words.of(baseline)
+            self.name(baseline)
         ))
     }
 
@@ -198,101 +223,82 @@ impl LevelAnswer<'_> {
     pub fn summary(&self, end: Option<End>) -> Object {
         let verdict = self.verdict;
         let measured = verdict.choice.and_then(|it| Some(self.times().get(&it)?.len()));
-        let factors = &self.level.factors;
-        let params = (!factors.is_empty()).then(|| Object::from_iter(factors.clone()));
+        let choice = verdict.choice.zip(verdict.time).map(|(site, time)| (site.mapping, time));
+        let pair = |site: Site| [site.mapping.m(), site.mapping.p()];
+        let has_factors = self.plan.levels.len() > 1 || !self.plan.levels[0].is_empty();
+        let params = verdict.choice.filter(|_| has_factors).map(|it| self.plan.factors(it));
+        let alike_params = |site: &Site| Object::from_iter(self.plan.factors(*site).clone());
         Object::new()
-            .with("best", verdict.choice.map(|it| [it.m(), it.p()]))
-            .followed_by(amount(self.objective(), verdict.choice.zip(verdict.time)))
+            .with("best", verdict.choice.map(pair))
+            .followed_by(amount(self.objective(), choice))
             .with("measured", measured.unwrap_or(0))
             .with_some("captured", self.captured_at_choice())
             .with("expected_regret", verdict.expected_regret)
             .with("regret_95", verdict.regret_95)
             .with("noise", verdict.noise)
-            .with("alike", verdict.alike.iter().map(|it| vec![it.m(), it.p()]).collect::<Vec<_>>())
-            .with("runs", timed(&self.of_level().cloned().collect::<Vec<_>>()))
-            .with("tried", self.tried())
+            .with("alike", verdict.alike.iter().map(|it| pair(*it).to_vec()).collect::<Vec<_>>())
+            .with_some(
+                "alike_params",
+                has_factors.then(|| verdict.alike.iter().map(alike_params).collect::<Vec<_>>()),
+            )
+            .with("runs", timed(&self.of_search().cloned().collect::<Vec<_>>()))
+            .with("tried", self.tried().len())
             .with("configurations", self.search().space.len())
             .with("stopped", end.map(why))
-            .with_some("params", params)
+            .with_some("params", params.map(|it| Object::from_iter(it.clone())))
+            .with_some("levels", has_factors.then(|| self.levels()))
             .with("names", <[String; 2]>::from(self.words.pair()))
             .with("sentence", self.sentence())
     }
 
-    /// What runs that count as good printed of errors.
-    fn complaints(&self) -> Option<String> {
-        let good = || self.of_level().filter(|it| it.status == Status::Ok);
-        let said = || good().filter_map(|it| Some((mapping(it), it.complaint.as_ref()?)));
-        let (first, line) = said().next()?;
-        Some(format!(
-            "{} of {} runs that ended well printed an error, first {}: {line:?}. They count as good; --check \
-             REGEX tells good runs by what they print.",
-            said().count(),
-            good().count(),
-            self.words.of(first)
-        ))
+    /// What was found with each combination of further factors, for programs.
+    fn levels(&self) -> Vec<Object> {
+        let (best, tried) = (self.best_of_levels(), self.tried());
+        let of_level = |(level, factors): (u32, &BTreeMap<String, String>)| {
+            let found = best.get(&level).map(|&(site, time)| (site.mapping, time));
+            let runs = derived::runs(factors, self.attempts);
+            Object::new()
+                .with("params", Object::from_iter(factors.clone()))
+                .with("best", found.map(|(it, _)| [it.m(), it.p()]))
+                .followed_by(amount(self.objective(), found))
+                .with("runs", runs.len())
+                .with("tried", tried.iter().filter(|it| it.level == level).count())
+        };
+        (0..).zip(&self.plan.levels).map(of_level).collect()
     }
 
     /// Configurations that did not run well, with why, those with the same reason together.
     fn failures(&self) -> Vec<String> {
-        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
-        failure_notes(&of_level, &|mappings| self.listed(mappings))
-    }
-
-    /// The first of some configurations, and how many others there are.
-    fn listed(&self, mappings: &[Mapping]) -> String {
-        let shown: Vec<String> = mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
-        let more = mappings.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        shown.join(", ") + &more
-    }
-
-    /// What printed times and the wall clock say of each other, where that is odd.
-    fn clocks(&self) -> Option<String> {
-        let is_printed = |it: &&Attempt| ["output", "json"].contains(&it.time_source.as_str());
-        let timed = self.of_level().filter(|it| is_printed(it) && it.quantity().is_time());
-        let share = |it: &'_ Attempt| {
-            let (time_s, wall_s) = it.time_s.zip(it.wall_s)?;
-            Some((time_s / wall_s, mapping(it), Seconds(time_s), Seconds(wall_s)))
+        let of_level = |factors: &BTreeMap<String, String>| {
+            let all = self.attempts.iter().filter(|it| it.params == *factors);
+            let all: Vec<Attempt> = all.cloned().collect();
+            let with = assigned(factors);
+            let with = if with.is_empty() { with } else { format!("with {with}, ") };
+            let notes =
+                failure_notes(&all, &|mappings| listed(mappings, ", ", |it| self.words.of(it)));
+            notes.into_iter().map(|note| with.clone() + &note).collect::<Vec<String>>()
         };
-        let mut shares: Vec<_> = timed.filter_map(share).collect();
-        shares.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (first, last) = (shares.first()?, shares.last()?);
-        let of = |it: Mapping| self.words.of(it);
-        if last.0 > LARGER && last.2.0 > last.3.0 + CLOCK_S {
-            return Some(format!(
-                "What it prints is larger than the wall clock: {} of {} at {}. Is it the time of this run, \
-                 in its unit?",
-                last.2,
-                last.3,
-                of(last.1)
-            ));
-        }
-        (last.0 > VARIES * first.0 && first.1 != last.1).then(|| {
-            format!(
-                "What it prints is {} of the wall clock at {}, {} at {}: what it leaves out depends on the \
-                 configuration. Without --time-from the whole counts.",
-                Percent(first.0),
-                of(first.1),
-                Percent(last.0),
-                of(last.1)
-            )
-        })
+        self.plan.levels.iter().flat_map(of_level).collect()
     }
 
     /// What stands below the sentence: what limits, what failed, what comes next.
     pub fn details(&self) -> String {
         let mut lines: Vec<String> = self.beside_choice().into_iter().collect();
         if let (Some(choice), Ok(parameters)) = (self.verdict.choice, &self.parameters) {
-            lines.extend(self.limit(parameters, choice));
+            lines.extend(self.limit(parameters, choice.mapping));
         }
+        lines.extend(self.others());
         lines.extend(self.failures());
         lines.extend(self.doubts());
         let taken = &self.verdict.taken_to_fail;
         if !taken.is_empty() {
-            lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));
+            lines.push(format!(
+                "not run, and taken to fail as others did: {}",
+                listed(taken, ", ", |it| self.name(it))
+            ));
         }
         if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled()) {
-            let next = self.words.of(*next);
+            let next = self.name(*next);
             lines.push(match self.verdict.gain {
                 Some(gain) if gain >= 5e-4 => format!(
                     "The next run would be {next}: it is expected to save {} of the time.",
@@ -303,35 +309,6 @@ impl LevelAnswer<'_> {
             });
         }
         lines.iter().map(|line| format!("{line}\n")).collect()
-    }
-
-    /// What makes the times doubtful, for the warnings of the page.
-    pub fn doubts(&self) -> Vec<String> {
-        let of_level: Vec<Attempt> = self.of_level().cloned().collect();
-        let placement = placement_notes(&of_level, &|it| self.words.of(it));
-        let own = [self.noise(), self.complaints(), self.clocks()];
-        own.into_iter().flatten().chain(placement).collect()
-    }
-
-    /// How far runs of the same configuration differ, and what else ran then, where that is much.
-    fn noise(&self) -> Option<String> {
-        let scatter = self.verdict.noise.filter(|&it| it >= NOISY);
-        let processors = self.processors.map(f64::from);
-        let load = self.of_level().filter_map(|it| it.load).fold(0.0, f64::max);
-        let crowd = processors.filter(|&it| load > 1.5 * it).map(|processors| {
-            format!("The load was up to {load:.1} on {processors:.0} processors before a run.")
-        });
-        let scatter = scatter.map(|scatter| {
-            format!(
-                "Runs of the same configuration differ by {} (standard deviation).",
-                Percent(scatter)
-            )
-        });
-        let of_level: Vec<&Attempt> = self.of_level().collect();
-        let name = |it: Mapping| self.words.of(it);
-        let others = [stolen(&of_level, &name), interrupted(&of_level, self.processors, &name)];
-        let said: Vec<String> = [scatter, crowd].into_iter().chain(others).flatten().collect();
-        (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// The formula, and the parts of the time at the choice.
@@ -378,6 +355,14 @@ impl LevelAnswer<'_> {
 /// The budget's share that is left, as a time.
 pub fn left(budget: Option<Seconds>, spent: Seconds) -> Option<Seconds> {
     budget.map(|budget| Seconds((budget.0 - spent.0).max(0.0)))
+}
+
+/// The first of some configurations, and how many others there are.
+fn listed<C: Copy>(all: &[C], between: &str, name: impl Fn(C) -> String) -> String {
+    let shown: Vec<String> = all.iter().take(SHOWN).map(|&it| name(it)).collect();
+    let more = all.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(between) + &more
 }
 
 /// The most configurations that are named of those that failed for the same reason.

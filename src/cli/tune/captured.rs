@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::LevelAnswer;
+use super::answer::SearchAnswer;
 use crate::answer::Object;
 use crate::attempt::{Attempt, Status};
-use crate::tune::engine::mapping;
 use crate::units::Seconds;
 
 /// The time of runs of which something else counts: it has a column of its own.
@@ -42,9 +41,9 @@ impl CapturedKey {
     }
 }
 
-impl LevelAnswer<'_> {
+impl SearchAnswer<'_> {
     fn good(&self) -> impl Iterator<Item = &Attempt> {
-        self.of_level().filter(|it| it.status == Status::Ok)
+        self.of_search().filter(|it| it.status == Status::Ok)
     }
 
     /// Everything that was captured but for what counts itself.
@@ -62,7 +61,7 @@ impl LevelAnswer<'_> {
 
     /// Timed runs of the choice that went well.
     fn of_choice(&self) -> Vec<&Attempt> {
-        let is_choice = |it: &&Attempt| Some(mapping(it)) == self.verdict.choice;
+        let is_choice = |it: &&Attempt| self.plan.site(it) == self.verdict.choice;
         self.good().filter(|it| it.repetition > 0).filter(is_choice).collect()
     }
 
@@ -79,7 +78,7 @@ impl LevelAnswer<'_> {
 
     /// What was captured at the choice, in a sentence; `None` where nothing was.
     pub fn beside_choice(&self) -> Option<String> {
-        let name = self.words.of(self.verdict.choice?);
+        let name = self.name(self.verdict.choice?);
         let told = self.means().into_iter().map(|(key, mean)| key.shown(mean));
         let told: Vec<String> = told.collect();
         let of = match self.of_choice().len() {

@@ -27,8 +27,9 @@ pub struct DeclareArguments {
     p: Option<Values>,
     #[command(flatten)]
     choice: ChoiceArguments,
-    /// A further factor, as --param scheme=static,dynamic: searched for each of its values apart; may
-    /// be given several times, for all combinations
+    /// A further factor, as --param scheme=static,dynamic or --param block=32..256*2, which is chosen with m
+    /// and p: one search over all combinations; may be given several times. Of each the first value is
+    /// what runs first
     #[arg(long, value_name = "NAME=A,B,...", value_parser = factor)]
     param: Vec<(String, Vec<String>)>,
     /// A node has so many places: a configuration takes ceil(m*p/N) nodes, which {nodes} and
@@ -192,6 +193,19 @@ impl DeclareArguments {
     }
 }
 
+/// The values of a part of a list: a range of counts, as in `32..256*2`, or the text itself.
+fn listed(text: &str) -> std::result::Result<Vec<String>, String> {
+    let is_range = text.split_once("..").is_some_and(|(first, rest)| {
+        let is_count = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        is_count(first) && rest.split(['*', '+']).all(is_count)
+    });
+    if !is_range {
+        return Ok(vec![text.to_string()]);
+    }
+    let values: Values = text.parse()?;
+    Ok(values.0.iter().map(u32::to_string).collect())
+}
+
 fn factor(text: &str) -> std::result::Result<(String, Vec<String>), String> {
     let expected = "expected NAME=A,B,... with a name of letters, digits, - and _";
     let (name, values) = text.split_once('=').ok_or(expected)?;
@@ -200,7 +214,8 @@ fn factor(text: &str) -> std::result::Result<(String, Vec<String>), String> {
     if !is_name || ["m", "p", "nodes", "rep", "dir"].contains(&name) {
         return Err(format!("{expected}, other than m, p, nodes, rep, dir"));
     }
-    let values: Vec<String> = values.split(',').map(str::to_string).collect();
+    let values =
+        values.split(',').map(listed).collect::<std::result::Result<Vec<_>, _>>()?.concat();
     let is_again = |(index, value): (usize, &String)| values[..index].contains(value);
     if values.iter().any(String::is_empty) || values.iter().enumerate().any(is_again) {
         return Err(format!("{expected}: each value once, none empty"));

@@ -1,10 +1,11 @@
 //! What is left in the folder, and the answer.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args as _, Command, FromArgMatches as _};
 
-use super::answer::{LevelAnswer, parameters};
+use super::answer::{SearchAnswer, parameters};
 use super::declare::Declaration;
 use super::program::OUTPUT;
 use super::session::processors;
@@ -13,13 +14,14 @@ use crate::answer::Object;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::{Error, Result};
+use crate::models::Parameters;
 use crate::native::first_failure;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::search;
 use crate::table::records::Run;
 use crate::table::{self, Source, csv};
-use crate::tune::engine::{End, Level, verdicts};
+use crate::tune::engine::{End, Plan};
 use crate::tune::{Verdict, derived};
 use crate::units::Seconds;
 
@@ -27,8 +29,8 @@ use crate::units::Seconds;
 pub struct SearchReport<'a> {
     /// What may be run.
     pub declared: &'a Declaration,
-    /// The searches.
-    pub levels: &'a [Level],
+    /// The search.
+    pub plan: &'a Plan,
     /// The folder of the search.
     pub folder: &'a Path,
     /// The command that was typed, for the page.
@@ -99,34 +101,35 @@ pub fn kept(folder: &Path) -> Result<(Arguments, Vec<Attempt>)> {
     Ok((arguments, attempts))
 }
 
-/// The answer of each level, and the place of the best among them.
-fn answers<'a>(
+/// The answer.
+fn found<'a>(
     report: &SearchReport<'a>,
-    verdicts: &'a [Verdict],
+    verdict: &'a Verdict,
     attempts: &'a [Attempt],
-) -> Result<Vec<LevelAnswer<'a>>> {
-    let (name, processors) = (program_name(attempts), processors(report.folder));
-    let program = (name.as_str(), report.declared.decomposition);
-    let all = report.levels.iter().zip(verdicts);
-    all.map(|(level, verdict)| {
-        let objective = in_unit_of(attempts, &level.search.objective)?;
-        Ok(LevelAnswer {
-            level,
-            parameters: parameters(level, attempts, objective.quantity(), program),
-            objective,
-            verdict,
-            attempts,
-            words: &report.declared.words,
-            processors,
-        })
+) -> Result<SearchAnswer<'a>> {
+    let plan = report.plan;
+    let objective = in_unit_of(attempts, &plan.search.objective)?;
+    let level = verdict.choice.map_or(0, |it| it.level);
+    Ok(SearchAnswer {
+        plan,
+        parameters: of_level(report, &plan.levels[level as usize], attempts, objective.quantity()),
+        objective,
+        verdict,
+        attempts,
+        words: &report.declared.words,
+        processors: processors(report.folder),
     })
-    .collect()
 }
 
-/// The best of some answers.
-fn best<'f, 'a>(found: &'f [LevelAnswer<'a>]) -> Option<&'f LevelAnswer<'a>> {
-    let product = |it: &&LevelAnswer<'_>| it.product().unwrap_or(f64::INFINITY);
-    found.iter().min_by(|one, other| product(one).total_cmp(&product(other)))
+/// The parameters that runs with these further factors determine, or why they do not.
+fn of_level(
+    report: &SearchReport<'_>,
+    factors: &BTreeMap<String, String>,
+    attempts: &[Attempt],
+    quantity: &Quantity,
+) -> std::result::Result<Parameters, String> {
+    let program = (&*program_name(attempts), report.declared.decomposition);
+    parameters((report.plan, factors), attempts, quantity, program)
 }
 
 /// The answer for people and for programs, from the attempts alone.
@@ -134,9 +137,8 @@ fn best<'f, 'a>(found: &'f [LevelAnswer<'a>]) -> Option<&'f LevelAnswer<'a>> {
 /// # Errors
 /// Those of [`Search::judge`](crate::tune::Search::judge).
 pub fn answer(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<(String, Object)> {
-    let verdicts = verdicts(report.levels, attempts)?;
-    let found = answers(report, &verdicts, attempts)?;
-    Ok(said(report, &found, attempts))
+    let verdict = report.plan.judge(attempts)?;
+    Ok(said(report, &found(report, &verdict, attempts)?, attempts))
 }
 
 /// What the first run that failed said last.
@@ -146,26 +148,14 @@ fn failure(report: &SearchReport<'_>, attempts: &[Attempt]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What answers say together.
+/// The answer in words, and for programs.
 fn said(
     report: &SearchReport<'_>,
-    found: &[LevelAnswer<'_>],
+    found: &SearchAnswer<'_>,
     attempts: &[Attempt],
 ) -> (String, Object) {
-    let mut text: String =
-        found.iter().map(|it| format!("{}\n{}", it.sentence(), it.details())).collect();
-    let Some(best) = best(found) else { return (text, Object::new()) };
-    let mut summary = best.summary(report.end);
-    if found.len() > 1 {
-        let levels: Vec<Object> = found.iter().map(|it| it.summary(report.end)).collect();
-        summary = summary.with("levels", levels);
-        let factors: Vec<String> =
-            best.level.factors.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let are_fast = found.iter().all(|it| it.objective.is_speed());
-        let best = if are_fast { "Fastest" } else { "Best" };
-        text += &format!("{best} with {}.\n", factors.join(", "));
-    }
-    (text + &failure(report, attempts), summary)
+    let text = format!("{}\n{}", found.sentence(), found.details());
+    (text + &failure(report, attempts), found.summary(report.end))
 }
 
 /// Writes all that follows from the attempts, and returns the answer.
@@ -174,34 +164,31 @@ fn said(
 /// The errors of writing.
 pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> {
     let folder = report.folder;
-    let verdicts = verdicts(report.levels, attempts)?;
-    let found = answers(report, &verdicts, attempts)?;
+    let verdict = report.plan.judge(attempts)?;
+    let found = found(report, &verdict, attempts)?;
     let name = program_name(attempts);
     let (text, summary) = said(report, &found, attempts);
-    for found in &found {
-        let suffix: String = found
-            .level
-            .factors
-            .iter()
-            .map(|(name, value)| format!("-{name}={}", plain(value)))
-            .collect();
-        let rows = derived::runs(&found.level.factors, attempts);
+    let mut absent = Vec::new();
+    for (level, factors) in (0..).zip(&report.plan.levels) {
+        let pair = |(name, value): (&String, &String)| format!("-{name}={}", plain(value));
+        let suffix: String = factors.iter().map(pair).collect();
+        let rows = derived::runs(factors, attempts);
+        let quantity = found.objective.quantity();
         if !rows.is_empty() {
-            let text = runs_csv(&rows, found.objective.quantity());
+            let text = runs_csv(&rows, quantity);
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
         let file = format!("params{suffix}.toml");
-        let absent = match &found.parameters {
-            Ok(parameters) => {
-                table::write(&folder.join(&file), parameters.to_toml())?;
-                Vec::new()
+        match of_level(report, factors, attempts, quantity) {
+            Ok(parameters) => table::write(&folder.join(&file), parameters.to_toml())?,
+            Err(why) if level == found.level() => {
+                absent.push(format!("{file} is not here: {why}."))
             }
-            Err(why) => vec![format!("{file} is not here: {why}.")],
-        };
-        let search = found.page(report.command, absent)?;
-        let page = search::page(&format!("{name}{suffix}"), &search)?;
-        table::write(&folder.join(format!("report{suffix}.html")), page)?;
+            Err(_) => {}
+        }
     }
+    let page = search::page(&name, &found.page(report.command, absent)?)?;
+    table::write(&folder.join("report.html"), page)?;
     // These formats are of times.
     if derived::quantity(attempts).is_time() {
         table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
@@ -230,10 +217,17 @@ fn runs_csv(rows: &[Run], quantity: &Quantity) -> String {
     csv::write_fields(&["m", "p", "repetition", &name], rows.iter().map(fields))
 }
 
-/// What the program is called.
+/// What the program is called: of a script of a shell, its first word.
 fn program_name(attempts: &[Attempt]) -> String {
-    let first = attempts.iter().find_map(|attempt| attempt.argv.first());
-    first.cloned().unwrap_or_else(|| "program".into())
+    let argv = attempts.iter().map(|it| &it.argv[..]).find(|argv| !argv.is_empty());
+    let name = match argv {
+        Some([shell, flag, script, ..]) if shell == "sh" && flag == "-c" => {
+            script.split_whitespace().next().unwrap_or(shell)
+        }
+        Some([program, ..]) => program,
+        _ => "program",
+    };
+    name.into()
 }
 
 /// A value as a part of a file's name.

@@ -21,13 +21,13 @@ use crate::native::{self, host};
 use crate::quantity::Quantity;
 use crate::table;
 use crate::table::log::Log;
-use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, OrderTarget};
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, OrderTarget, Plan};
 
 /// Everything that is checked before anything runs.
 pub struct Job {
     pub declared: Declaration,
     pub settings: native::Settings,
-    pub levels: Vec<Level>,
+    pub plan: Plan,
     pub discipline: Discipline,
     target: &'static TargetEntry,
     pub folder: PathBuf,
@@ -103,7 +103,7 @@ impl RunsArguments {
             identity.push(("--on", self.on.name.into()));
         }
         Ok(Job {
-            levels: self.budget.limit(search.levels(&declared, &quantity, here)?),
+            plan: self.budget.limit(search.plan(&declared, &quantity, here)?),
             discipline: program.discipline(&declared),
             identity,
             target: self.on,
@@ -152,8 +152,8 @@ impl Job {
 
     /// The report of the attempts, and why there are no more.
     pub fn report(&self, end: Option<End>) -> SearchReport<'_> {
-        let Self { declared, levels, folder, typed: command, .. } = self;
-        SearchReport { declared, levels, folder, command, end }
+        let Self { declared, plan, folder, typed: command, .. } = self;
+        SearchReport { declared, plan, folder, command, end }
     }
 
     /// Nodes that a configuration takes.
@@ -163,13 +163,13 @@ impl Job {
 
     /// The runs that would come first.
     pub fn orders(&self, attempts: &[Attempt]) -> Result<Vec<(Mapping, Order)>> {
-        engine::ask(&self.levels, attempts, &self.discipline, usize::MAX)
+        Ok(engine::ask(&self.plan, attempts, &self.discipline)?.0)
     }
 
     /// The runs that would come first, and how long all may take.
     pub fn first_runs(&self, attempts: &[Attempt], budget: Budget) -> Result<String> {
         let orders = self.orders(attempts)?;
-        let count = self.levels.first().map_or(0, |level| level.search.space.len());
+        let count = self.plan.search.space.len();
         let runs = budget.runs.map(|runs| runs.saturating_sub(engine::timed(attempts)));
         Ok(session::commands(&self.settings, &orders)
             + &format!(

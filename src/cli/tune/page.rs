@@ -2,28 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::LevelAnswer;
+use super::answer::SearchAnswer;
 use super::captured::CapturedKey;
-use crate::Mapping;
 use crate::attempt::{Attempt, PlacedProcesses, Status};
+use crate::cli::words::assigned;
 use crate::error::Result;
 use crate::launch::{command_line, quoted};
 use crate::plot::SpeedUp;
 use crate::report::search::{Row, Search, SearchedConfiguration, geometric_mean};
-use crate::tune::engine::{mapping, tried};
+use crate::tune::engine::mapping;
 use crate::units::Seconds;
+use crate::{Mapping, Site};
 
 /// The most states of a search that are found again for its page.
 const MOST_JUDGED: usize = 100;
 
-impl LevelAnswer<'_> {
+impl SearchAnswer<'_> {
     /// What a page shows of the search; what is known after each attempt is found again. `absent` says what
     /// the page lacks, and why.
     ///
     /// # Errors
     /// The errors of [`judge`](crate::tune::Search::judge).
     pub fn page(&self, command: &str, mut absent: Vec<String>) -> Result<Search> {
-        let all: Vec<Attempt> = self.of_level().cloned().collect();
+        let all: Vec<Attempt> = self.of_search().cloned().collect();
         let speed_up = self.speed_up();
         if speed_up.is_none() {
             absent.push(match self.objective.quantity().is_speed() {
@@ -36,10 +37,11 @@ impl LevelAnswer<'_> {
             details: self.details().lines().map(str::to_string).collect(),
             names: self.words.pair(),
             quantity: self.objective.quantity().clone(),
-            limit: self.level.search.goal.regret(),
+            limit: self.plan.search.goal.regret(),
             origin: self.origin(command, &all),
             warnings: self.doubts(),
             captured: self.captured().iter().map(CapturedKey::heading).collect(),
+            pictured: self.with(self.level()),
             configurations: self.configurations()?,
             speed_up,
             attempts: self.rows(&all)?,
@@ -81,7 +83,7 @@ impl LevelAnswer<'_> {
 
     /// Where the threads of the choice were, or else those of the first run of which that was seen.
     fn placed(&self, all: &[Attempt]) -> Option<String> {
-        let is_chosen = |it: &&Attempt| Some(mapping(it)) == self.verdict.choice;
+        let is_chosen = |it: &&Attempt| self.plan.site(it) == self.verdict.choice;
         let seen = || all.iter().filter(|it| it.placement.is_some());
         let attempt = seen().rfind(is_chosen).or_else(|| seen().next())?;
         let of = |it: &PlacedProcesses| {
@@ -92,23 +94,27 @@ impl LevelAnswer<'_> {
         };
         let processes = attempt.placement.iter().flat_map(|it| &it.processes);
         let placed: Vec<String> = processes.map(of).collect();
-        Some(format!("{}: {}", self.words.of(mapping(attempt)), placed.join("; ")))
+        Some(format!(
+            "{}: {}",
+            self.words.of_both(mapping(attempt), &attempt.params),
+            placed.join("; ")
+        ))
     }
 
     /// Everything that may be chosen, with what is believed of it and what came of its runs.
     fn configurations(&self) -> Result<Vec<SearchedConfiguration>> {
-        let search = &self.level.search;
-        let known = tried(&self.level.factors, self.attempts);
-        let believed: BTreeMap<Mapping, [Seconds; 3]> = search
-            .believed(&known)?
+        let search = &self.plan.search;
+        let believed: BTreeMap<Site, [Seconds; 3]> = search
+            .believed(&self.plan.tried(self.attempts))?
             .into_iter()
-            .map(|it| (it.mapping, [it.time, it.interval.0, it.interval.1]))
+            .map(|it| (it.site, [it.time, it.interval.0, it.interval.1]))
             .collect();
         let times = self.times();
-        let row = |&of: &Mapping| {
+        let row = |&of: &Site| {
             let times = times.get(&of).cloned().unwrap_or_default();
             SearchedConfiguration {
-                mapping: of,
+                mapping: of.mapping,
+                with: self.with(of.level),
                 believed: believed.get(&of).copied(),
                 trouble: self.trouble(of, &times),
                 times,
@@ -118,24 +124,32 @@ impl LevelAnswer<'_> {
     }
 
     /// Why a configuration has no time, where it was tried.
-    fn trouble(&self, of: Mapping, times: &[Seconds]) -> Option<String> {
+    fn trouble(&self, of: Site, times: &[Seconds]) -> Option<String> {
         if !times.is_empty() {
             return None;
         }
         let bad = [Status::Failed, Status::Wrong, Status::Timeout];
-        let last =
-            self.of_level().filter(|it| mapping(it) == of && bad.contains(&it.status)).last();
-        let last = last?;
+        let is_bad = |it: &&Attempt| self.plan.site(it) == Some(of) && bad.contains(&it.status);
+        let last = self.attempts.iter().rfind(is_bad)?;
         let reason = last.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
         Some(format!("{}{reason}", last.status))
     }
 
-    /// The runs as speed-ups against the smallest number of cores, by the choice.
+    /// The further factors of a level, as they are typed.
+    fn with(&self, level: u32) -> String {
+        assigned(&self.plan.levels[level as usize])
+    }
+
+    /// The runs as speed-ups against the smallest number of cores, by the choice: those with its further
+    /// factors.
     fn speed_up(&self) -> Option<SpeedUp> {
         if !self.objective.quantity().is_speed() {
             return None;
         }
-        let times = self.times();
+        let level = self.level();
+        let times = self.times().into_iter().filter(|(site, _)| site.level == level);
+        let times: BTreeMap<Mapping, Vec<Seconds>> =
+            times.map(|(site, times)| (site.mapping, times)).collect();
         let middle = |of: &Mapping| Some(geometric_mean(times.get(of)?));
         let fewest = times.keys().map(|it| it.apus()).min()?;
         let of_fewest = times.keys().filter(|it| it.apus() == fewest);
@@ -148,10 +162,10 @@ impl LevelAnswer<'_> {
             return None;
         }
         let runs = times.iter().flat_map(|(&of, times)| times.iter().map(move |&it| (of, it)));
-        let baseline = self.level.search.baseline.filter(|&it| Some(it) != self.verdict.choice);
+        let baseline = self.plan.search.baseline.filter(|&it| Some(it) != self.verdict.choice);
         let marked = [("chosen", self.verdict.choice), ("run today", baseline)];
         let marked = marked.into_iter().filter_map(|(words, of)| {
-            let of = of?;
+            let of = of.filter(|it: &Site| it.level == level)?.mapping;
             Some((words.to_string(), of, middle(&of)?))
         });
         Some(SpeedUp {
@@ -167,13 +181,13 @@ impl LevelAnswer<'_> {
         let (quantity, captured) = (self.objective.quantity(), self.captured());
         let row = |(place, it): (usize, &Attempt)| -> Result<Row> {
             let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
-            let known = || tried(&self.level.factors, &all[..=place]);
-            let verdict = is_judged.then(|| self.level.search.judge(&known())).transpose()?;
+            let verdict = is_judged.then(|| self.plan.judge(&all[..=place])).transpose()?;
             let reason = it.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
             Ok(Row {
                 order: place as u64 + 1,
                 m: it.m,
                 p: it.p,
+                with: assigned(&it.params),
                 kind: match it.repetition {
                     0 => "warm-up".into(),
                     repetition => format!("run {repetition}"),
@@ -185,7 +199,7 @@ impl LevelAnswer<'_> {
                 max_rss_kb: it.max_rss_kb,
                 load: it.load,
                 captured: captured.iter().map(|key| key.of(it)).collect(),
-                best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
+                best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.name(it)),
                 expected: verdict.as_ref().and_then(|it| it.expected_regret),
                 regret: verdict.as_ref().and_then(|it| it.regret_95),
             })

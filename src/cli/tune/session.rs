@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::declare::Declaration;
-use crate::Mapping;
 use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
 use crate::cli::output::{self, Spinner, Verbosity, spinner};
@@ -23,6 +22,7 @@ use crate::tune::engine::{
     Budget, Cell, CellObserver, Discipline, Observer, Progress, Timeout, mapping, spent, timed,
 };
 use crate::units::Seconds;
+use crate::{Mapping, Site};
 
 /// The log of all attempts.
 pub const LOG: &str = "log.jsonl";
@@ -231,11 +231,10 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn begins(&mut self, progress: &Progress<'_>) {
+        let best = |site: Site| self.words.of_both(site.mapping, progress.plan.factors(site));
         let known = match (progress.verdict.choice, super::answer::regret(progress.verdict)) {
-            (Some(best), Some(regret)) => {
-                format!("; best so far {}, {regret}", self.words.of(best))
-            }
-            (Some(best), None) => format!("; best so far {}", self.words.of(best)),
+            (Some(choice), Some(regret)) => format!("; best so far {}, {regret}", best(choice)),
+            (Some(choice), None) => format!("; best so far {}", best(choice)),
             (None, _) => String::new(),
         };
         let left = super::answer::left(self.budget.time, progress.spent);
@@ -244,10 +243,8 @@ impl Observer for Watch<'_> {
         let number = progress.runs + 1;
         let of = self.budget.runs.map_or(String::new(), |runs| format!(" of {runs}"));
         let kind = if progress.order.is_warm_up() { "warm-up before run" } else { "run" };
-        let factors = &progress.level.factors;
-        let factors: String =
-            factors.iter().map(|(name, value)| format!(", {name} {value}")).collect();
-        self.show(format!("{kind} {number}{of}: {}{factors}", self.words.of(progress.mapping)));
+        let next = self.words.of_both(progress.mapping, &progress.order.factors);
+        self.show(format!("{kind} {number}{of}: {next}"));
     }
 
     fn is_interrupted(&self) -> bool {
@@ -260,7 +257,7 @@ impl CellObserver for Watch<'_> {
         let left = super::answer::left(self.budget.time, spent(attempts));
         self.tell(attempts, &left.map_or(String::new(), |left| format!("; {left} left")));
         let number = timed(attempts) + 1;
-        self.show(format!("run {number}: {}", self.words.of(cell.mapping)));
+        self.show(format!("run {number}: {}", self.words.of_both(cell.mapping, &cell.factors)));
     }
 
     fn is_interrupted(&self) -> bool {
@@ -270,16 +267,14 @@ impl CellObserver for Watch<'_> {
 
 /// What came of an attempt.
 fn line(attempt: &Attempt, words: &Words, known: &str) -> String {
-    let of = words.of(mapping(attempt));
-    let factors: String =
-        attempt.params.iter().map(|(name, value)| format!(", {name} {value}")).collect();
+    let of = words.of_both(mapping(attempt), &attempt.params);
     let found = match (attempt.status, attempt.time_s) {
         (Status::Ok, Some(time)) => derived::quantity([attempt]).shown(Seconds(time)),
         (status, _) => status.to_string(),
     };
     let kind = if attempt.repetition == 0 { " (warm-up)" } else { "" };
     let reason = attempt.reason.as_ref().map_or(String::new(), |it| format!(" ({it})"));
-    format!("{}. {of}{factors}{kind}: {found}{reason}{known}", attempt.order)
+    format!("{}. {of}{kind}: {found}{reason}{known}", attempt.order)
 }
 
 /// Warnings about the declaration of runs.

@@ -22,6 +22,7 @@ mod asked;
 mod censored;
 mod components;
 mod form;
+mod levels;
 mod means;
 mod mixture;
 mod mode;
@@ -42,16 +43,18 @@ use asked::{quantity, together};
 use components::{Component, Data, FEWEST_FOR_ONE, Family, WILD_VARIANCE, wildest};
 use form::PriorMean;
 pub(crate) use form::{Form, Size};
+pub use levels::Levels;
 use means::Means;
 pub(crate) use means::regressor_of;
 pub(crate) use mixture::as_printed;
 pub use mixture::{Joint, Marginals, Tie};
-use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::{Mapping, Site};
 use mode::Bases;
 pub use numbers::Basis;
 pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
+use scatter::Node;
 pub(crate) use work::{AlphaGrowth, FASTER, Regressor, SLOWER, Work, grows};
 
 /// The standard deviation of the logarithm of a time about a model with values from files that no run
@@ -156,7 +159,7 @@ impl Posterior {
         };
         let prior = &prior.about(&observations);
         let (together, rest) = together(&observations);
-        let mut data = Data::of(&together);
+        let mut data = Data::of(&together, prior.levels.clone());
         let Means { forms, means } = prior.means(&together);
         if means.is_empty() {
             return Err(Error::too_little(
@@ -172,7 +175,7 @@ impl Posterior {
             && let Some(place) = wildest(&data, &components, prior.temper())
         {
             data.wildness[place] = WILD_VARIANCE;
-            wild.push(data.mappings[place]);
+            wild.push(data.sites[place].mapping);
             (families, components) = fitted(&data);
         }
         let mut apart = normalise(&mut components);
@@ -226,9 +229,9 @@ impl Posterior {
         self.models.first().map(|model| &**model).filter(|model| model.row(1).is_some())
     }
 
-    /// What was measured of a mapping, as things are.
-    pub fn measured(&self, mapping: Mapping) -> Option<Observation> {
-        self.what_if.is_none().then(|| self.observations.of(mapping)).flatten()
+    /// What was measured of a site, as things are.
+    pub fn measured(&self, site: impl Into<Site>) -> Option<Observation> {
+        self.what_if.is_none().then(|| self.observations.of(site)).flatten()
     }
 
     /// What it is conditioned on.
@@ -261,7 +264,10 @@ impl Posterior {
     /// distribution whose 95 % interval is as wide.
     pub fn misfit(&self) -> f64 {
         if self.observations.configurations.is_empty() {
-            let of = |it: &Component| (it.node.size.powi(2) + it.node.own.powi(2), it.weight);
+            let of = |it: &Component| {
+                let Node { size, own, apart, .. } = it.node;
+                (size.powi(2) + own.powi(2) + apart.variance(Mapping::SEQUENTIAL), it.weight)
+            };
             return equivalent(&self.components.iter().map(of).collect::<Vec<_>>());
         }
         self.mean_of(|component| component.node.size.powi(2)).sqrt()
@@ -313,7 +319,7 @@ fn fitted(
 ) -> (Vec<Family>, Vec<Component>) {
     let temper = prior.temper();
     let at_runs = |form: &dyn Form| -> Vec<Vec<f64>> {
-        data.mappings.iter().map(|&it| form.features(it)).collect()
+        data.sites.iter().map(|it| form.features(it.mapping)).collect()
     };
     let features: Vec<_> = forms.iter().map(|form| at_runs(&**form)).collect();
     let bases = |name: &str| Rc::new(Bases::new(prior.grid(name, observations), data));

@@ -331,7 +331,12 @@ mod tests {
         let all = (0..12).map(|index| {
             let mapping = Mapping::of(1 << (index % 4), 1 << (index / 4));
             let factor = if index % 2 == 0 { 1.0 } else { slower };
-            Observation { mapping, time: parameters.time(mapping) * factor, repetitions: 3.0 }
+            Observation {
+                mapping,
+                level: 0,
+                time: parameters.time(mapping) * factor,
+                repetitions: 3.0,
+            }
         });
         let observations = Observations::new("my_runs.csv", all.collect(), 1e-4, 24.0);
         parameters.evidence = Some(Evidence { observations, before: None });

@@ -5,8 +5,8 @@
 //! then the rival that most likely is better than is good enough runs, or the choice, where that ran
 //! less often.
 
-use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, Site};
 use mmgp_model::decide::Outlook;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -22,44 +22,54 @@ const FIRST: usize = 4;
 const FEWEST_TIMES: usize = 2;
 
 /// The place of a configuration in (log m, log p).
-pub(crate) type Place = [f64; 2];
+type Place = [f64; 2];
 
 /// The place of a configuration.
-pub(crate) fn place(mapping: Mapping) -> Place {
+fn place(mapping: Mapping) -> Place {
     [f64::from(mapping.m()).ln(), f64::from(mapping.p()).ln()]
 }
 
+/// The squared distance of two configurations; other values of further factors are as far as a number of
+/// processes four times as large.
+pub(crate) fn apart(one: Site, other: Site) -> f64 {
+    let of_levels = if one.level == other.level { 0.0 } else { OF_LEVELS };
+    distance(place(one.mapping), place(other.mapping)) + of_levels
+}
+
+/// The squared distance of two levels: assumed.
+const OF_LEVELS: f64 = 1.92;
+
 /// The squared distance of two places.
-pub(crate) fn apart(one: Place, other: Place) -> f64 {
+fn distance(one: Place, other: Place) -> f64 {
     (one[0] - other[0]).powi(2) + (one[1] - other[1]).powi(2)
 }
 
 /// What is still to be run of the first runs, in the order in which it is to be run: where the machine is
 /// known, what asks for about as many hardware threads as it has comes first, and it alone: what asks for more is run
-/// where it is worth it.
+/// where it is worth it. Of further factors the first values run, which tell what m and p do; others come
+/// where they are worth it.
 ///
 /// What failed is not replaced by its neighbour, which is likely to fail too, but by what lies
 /// farthest from all that was tried. What was stopped tells something as well.
-pub(crate) fn remaining(search: &Search, history: &History) -> Vec<Mapping> {
+pub(crate) fn remaining(search: &Search, history: &History) -> Vec<Site> {
     let Search { space, processors, baseline, .. } = search;
-    let count = |tells: &dyn Fn(Mapping) -> bool| space.iter().filter(|it| tells(**it)).count();
-    let timed = count(&|mapping| history.ran(mapping));
-    let told = count(&|mapping| history.was_tried(mapping) && !history.is_out(mapping));
-    let fits = |it: &Mapping| processors.is_none_or(|most| it.apus() <= u64::from(most));
-    let fitting: Vec<Mapping> = space.iter().copied().filter(fits).collect();
-    let mut planned = first(if fitting.len() >= FIRST { &fitting } else { space });
+    let count = |tells: &dyn Fn(Site) -> bool| space.iter().filter(|it| tells(**it)).count();
+    let timed = count(&|site| history.ran(site));
+    let told = count(&|site| history.was_tried(site) && !history.is_out(site));
+    let level = space.iter().map(|it| it.level).min().unwrap_or(0);
+    let mut planned = planned(search, level);
     planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(search.seed));
     if let Some(processors) = *processors {
-        let apart = |it: &Mapping| (it.apus() as f64 / f64::from(processors)).ln().abs();
+        let apart = |it: &Site| (it.apus() as f64 / f64::from(processors)).ln().abs();
         planned.sort_by(|one, other| apart(one).total_cmp(&apart(other)));
     }
     planned.extend(baseline.filter(|it| !planned.contains(it) && space.contains(it)));
     let failures = Failures::of(history);
-    let may_run = |mapping: &Mapping| !history.was_tried(*mapping) && !failures.reach(*mapping);
-    let mut open: Vec<Mapping> = planned.iter().copied().filter(may_run).collect();
-    let left: Vec<Mapping> = space.iter().copied().filter(may_run).collect();
+    let may_run = |site: &Site| !history.was_tried(*site) && !failures.reach(*site);
+    let mut open: Vec<Site> = planned.iter().copied().filter(may_run).collect();
+    let left: Vec<Site> = space.iter().copied().filter(may_run).collect();
     // Those that were tried hold what is planned apart from them.
-    planned.extend(history.all().map(|(mapping, _)| mapping));
+    planned.extend(history.all().map(|(site, _)| site));
     while (told + open.len() < FIRST || timed + open.len() < FEWEST_TIMES)
         && let Some(next) = farthest(&left, &planned)
     {
@@ -67,6 +77,25 @@ pub(crate) fn remaining(search: &Search, history: &History) -> Vec<Mapping> {
         open.push(next);
     }
     open
+}
+
+/// What was not tried of what tells how m and p go together at a level: before something there is chosen that runs,
+/// for a level may do to m or p what no other tells.
+pub(crate) fn untold(search: &Search, history: &History, level: u32) -> Option<Site> {
+    let failures = Failures::of(history);
+    let is_open = |site: &Site| !history.was_tried(*site) && !failures.reach(*site);
+    planned(search, level).into_iter().find(is_open)
+}
+
+/// The first runs of a level where nothing fails.
+fn planned(search: &Search, level: u32) -> Vec<Site> {
+    let Search { space, processors, .. } = search;
+    let of_level = space.iter().filter(|it| it.level == level).map(|it| it.mapping);
+    let of_level: Vec<Mapping> = of_level.collect();
+    let fits = |it: &Mapping| processors.is_none_or(|most| it.apus() <= u64::from(most));
+    let fitting: Vec<Mapping> = of_level.iter().copied().filter(fits).collect();
+    let first = first(if fitting.len() >= FIRST { &fitting } else { &of_level });
+    first.into_iter().map(|mapping| Site::new(mapping, level)).collect()
 }
 
 /// The first runs where nothing fails, each once: of what may be chosen the smallest, that of the
@@ -101,17 +130,18 @@ fn first(space: &[Mapping]) -> Vec<Mapping> {
 /// The configuration nearest to a place of those that may be taken; of equal ones the first.
 fn nearest(space: &[Mapping], wanted: Place, may: impl Fn(Mapping) -> bool) -> Option<Mapping> {
     let left = space.iter().copied().filter(|&mapping| may(mapping));
-    left.min_by(|&one, &other| apart(place(one), wanted).total_cmp(&apart(place(other), wanted)))
+    left.min_by(|&one, &other| {
+        distance(place(one), wanted).total_cmp(&distance(place(other), wanted))
+    })
 }
 
 /// Moves planned runs off one line: where all lie on it and there is more, the last gives way to what lies
 /// farthest from it.
 fn off_one_line(planned: &mut [Mapping], space: &[Mapping]) {
     let origin = place(planned[0]);
-    let Some(&other) = planned
-        .iter()
-        .max_by(|one, other| apart(place(**one), origin).total_cmp(&apart(place(**other), origin)))
-    else {
+    let Some(&other) = planned.iter().max_by(|one, other| {
+        distance(place(**one), origin).total_cmp(&distance(place(**other), origin))
+    }) else {
         return;
     };
     let along = place(other);
@@ -136,13 +166,13 @@ fn off_one_line(planned: &mut [Mapping], space: &[Mapping]) {
 const ON_A_LINE: f64 = 1e-9;
 
 /// The one whose nearest of `taken` is the farthest, of equal ones the first; none where all are taken.
-fn farthest(space: &[Mapping], taken: &[Mapping]) -> Option<Mapping> {
-    let nearest = |mapping: Mapping| {
-        let distances = taken.iter().map(|&it| apart(place(it), place(mapping)));
+fn farthest(space: &[Site], taken: &[Site]) -> Option<Site> {
+    let nearest = |site: Site| {
+        let distances = taken.iter().map(|&it| apart(it, site));
         distances.fold(f64::INFINITY, f64::min)
     };
     let left = space.iter().copied().filter(|it| !taken.contains(it));
-    let measured = left.map(|mapping| (mapping, nearest(mapping)));
+    let measured = left.map(|site| (site, nearest(site)));
     measured.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|it| it.0)
 }
 
@@ -154,7 +184,7 @@ const WORTHWHILE: f64 = 0.02;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Proposal {
     /// The configuration.
-    pub mapping: Mapping,
+    pub site: Site,
     /// What it is expected to take.
     pub time: Seconds,
     /// The part by which it lowers the expected cost of the choice, relative to that.
@@ -170,19 +200,19 @@ pub(crate) fn further(
     history: &History,
     regret: f64,
 ) -> Vec<Proposal> {
-    let all = outlook.mappings();
+    let all = outlook.sites();
     let is_slower = |place: usize| {
-        let bound = history.of_mapping(all[place]).and_then(|record| record.longer_than);
+        let bound = history.of_site(all[place]).and_then(|record| record.longer_than);
         bound.is_some_and(|bound| {
             !history.ran(all[place]) && outlook.is_no_better(place, bound, choice)
         })
     };
     let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(it)).collect();
     let failures = Failures::of(history);
-    let chances: Vec<f64> = all.iter().map(|&mapping| failures.chance(mapping)).collect();
+    let chances: Vec<f64> = all.iter().map(|&site| failures.chance(site)).collect();
     let propose = |place: usize, gain: f64, score: f64| {
-        let (mapping, time) = (all[place], outlook.time(place));
-        Proposal { mapping, time, gain, score: score * chances[place] }
+        let (site, time) = (all[place], outlook.time(place));
+        Proposal { site, time, gain, score: score * chances[place] }
     };
     let gains: Vec<f64> = places.iter().map(|&place| outlook.gain(place)).collect();
     let most = places.iter().zip(&gains).map(|(&place, gain)| chances[place] * gain);
@@ -203,7 +233,7 @@ pub(crate) fn further(
     proposals.sort_by(|one, other| other.score.total_cmp(&one.score));
     let mut once: Vec<Proposal> = Vec::new();
     for proposal in proposals {
-        if once.iter().all(|it| it.mapping != proposal.mapping) {
+        if once.iter().all(|it| it.site != proposal.site) {
             once.push(proposal);
         }
     }
@@ -224,7 +254,7 @@ mod tests {
 
     fn search(space: Vec<Mapping>, processors: Option<u32>, seed: u64) -> Search {
         Search {
-            space,
+            space: space.into_iter().map(Site::from).collect(),
             prior: Prior::of_runs(Decomposition::Data),
             objective: Default::default(),
             goal: Goal::Expected(0.05),
@@ -246,18 +276,18 @@ mod tests {
         }
         // Nothing is known of the machine, or nearly all asks for more.
         let unknown = remaining(&search(grid().collect(), None, 1), &History::default());
-        assert!(unknown.contains(&Mapping::of(8, 8)));
+        assert!(unknown.contains(&Mapping::of(8, 8).into()));
         let small = remaining(&search(grid().collect(), Some(1), 1), &History::default());
-        assert_eq!((small.len(), small[0]), (FIRST, Mapping::of(1, 1)));
+        assert_eq!((small.len(), small[0]), (FIRST, Mapping::of(1, 1).into()));
     }
 
     #[test]
     fn a_baseline_runs_among_the_first_and_once() {
-        let baseline = Some(Mapping::of(3, 2));
+        let baseline = Some(Mapping::of(3, 2).into());
         let search = Search { baseline, ..search(triangle(16), Some(16), 1) };
         let first = remaining(&search, &History::default());
         assert_eq!(first.iter().filter(|it| Some(**it) == baseline).count(), 1);
-        let at_corner = Search { baseline: Some(Mapping::of(16, 1)), ..search };
+        let at_corner = Search { baseline: Some(Mapping::of(16, 1).into()), ..search };
         assert_eq!(remaining(&at_corner, &History::default()).len(), FIRST);
     }
 
@@ -293,13 +323,13 @@ mod tests {
     fn what_failed_is_replaced_by_what_lies_far_from_it() {
         use crate::search::{Finding, Trial};
         let search = |seed| search(triangle(16), None, seed);
-        let tried = |(m, p), found| Trial { mapping: Mapping::of(m, p), found };
+        let tried = |(m, p), found| Trial { site: Mapping::of(m, p).into(), found };
         let failed = [tried((16, 1), Finding::Failed), tried((4, 4), Finding::Failed)];
         let left = remaining(&search(1), &History::of(&failed));
         assert_eq!(left.len(), FIRST);
-        assert!(
-            left.iter().all(|it| ![(16, 1), (4, 4), (15, 1), (14, 1)].contains(&(it.m(), it.p())))
-        );
+        assert!(left.iter().all(|it| {
+            ![(16, 1), (4, 4), (15, 1), (14, 1)].contains(&(it.mapping.m(), it.mapping.p()))
+        }));
         assert!(remaining(&search(2), &History::of(&failed)) != left, "no order by chance");
     }
 }

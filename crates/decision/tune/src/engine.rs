@@ -11,22 +11,59 @@ use mmgp_base::attempt::{Attempt, Order, Status};
 use mmgp_base::table::log::Log;
 use mmgp_base::target::Target;
 use mmgp_base::units::Seconds;
-use mmgp_base::{Mapping, Result};
+use mmgp_base::{Mapping, Result, Site};
 
 use crate::derived;
 pub use crate::goal::End;
 use crate::search::{Finding, Search, Trial, Verdict};
-use due::{PROPOSED, by_need, due, orders_due};
+use due::{PROPOSED, orders_due};
 
 /// What orders are given to.
 pub type OrderTarget<'a> = dyn Target<Workload = Order, Ran = Attempt> + 'a;
 
-/// One value of each further factor, and the search for the fastest configuration with these.
-pub struct Level {
-    /// Names and values; none where there is nothing but m and p.
-    pub factors: BTreeMap<String, String>,
+/// A search, and what its levels are.
+pub struct Plan {
+    /// Names and values of further factors at each level; one without any where there is nothing but m and p.
+    pub levels: Vec<BTreeMap<String, String>>,
     /// The search.
     pub search: Search,
+}
+
+impl Plan {
+    /// The further factors of a configuration.
+    pub fn factors(&self, site: Site) -> &BTreeMap<String, String> {
+        &self.levels[site.level as usize]
+    }
+
+    /// The configuration of an attempt; `None` where its further factors have other values than all levels.
+    pub fn site(&self, attempt: &Attempt) -> Option<Site> {
+        let level = self.levels.iter().position(|factors| *factors == attempt.params)?;
+        Some(Site::new(mapping(attempt), level as u32))
+    }
+
+    /// What is known after some attempts.
+    ///
+    /// # Errors
+    /// Those of [`Search::judge`].
+    pub fn judge(&self, attempts: &[Attempt]) -> Result<Verdict> {
+        self.search.judge(&self.tried(attempts))
+    }
+
+    /// What attempts say of the configurations.
+    ///
+    /// What is stopped has run so long by the wall clock. Where the program reports something else, the
+    /// bound is what the least share of that in the wall clock's leaves of it: nothing until a run says so.
+    pub fn tried(&self, attempts: &[Attempt]) -> Vec<Trial> {
+        let placed = || attempts.iter().filter_map(|it| Some((self.site(it)?, it)));
+        let shares =
+            placed().filter_map(|(_, it)| Some(it.time_s? / it.wall_s.filter(|wall| *wall > 0.0)?));
+        let least = shares.reduce(f64::min);
+        let share = match derived::quantity(placed().map(|(_, it)| it)).is_time() {
+            true => least.map_or(1.0, |least| least.min(1.0)),
+            false => least.unwrap_or(0.0),
+        };
+        placed().filter_map(|(site, it)| Some(Trial { site, found: found(it, share)? })).collect()
+    }
 }
 
 /// How many runs there may be, and how long they may take.
@@ -78,9 +115,9 @@ pub struct Progress<'a> {
     pub runs: u64,
     /// Time that runs took so far \[s\].
     pub spent: Seconds,
-    /// The level that runs next.
-    pub level: &'a Level,
-    /// What is known of it.
+    /// The search.
+    pub plan: &'a Plan,
+    /// What is known.
     pub verdict: &'a Verdict,
     /// What runs next.
     pub mapping: Mapping,
@@ -88,21 +125,21 @@ pub struct Progress<'a> {
     pub order: &'a Order,
 }
 
-/// Searches every level for its fastest configuration.
+/// Searches for the fastest configuration.
 ///
 /// # Errors
 /// Those of the target, of the log, and of [`Search::judge`].
 pub fn tune(
     target: &OrderTarget<'_>,
     log: &mut Log,
-    levels: &[Level],
+    plan: &Plan,
     discipline: &Discipline,
     budget: Budget,
     observer: &mut dyn Observer,
 ) -> Result<End> {
     loop {
-        let verdicts = verdicts(levels, log.attempts())?;
-        if let Some(end) = end(&verdicts) {
+        let verdict = plan.judge(log.attempts())?;
+        if let Some(end) = verdict.end {
             return Ok(end);
         }
         if observer.is_interrupted() {
@@ -116,12 +153,8 @@ pub fn tune(
         let left = budget.time.map(|time| Seconds(time.0 - spent.0));
         let most = [left, budget.at_first(attempts)].into_iter().flatten();
         let most = most.reduce(|one, other| Seconds(one.0.min(other.0)));
-        let due = |(level, verdict)| due(level, verdict, attempts, (discipline, most));
-        let Some((level, verdict, order)) = by_need(levels, &verdicts, attempts).find_map(due)
-        else {
-            return Ok(End::Exhausted);
-        };
-        let (mapping, expected, order) = order;
+        let due = orders_due(plan, &verdict, attempts, (discipline, most)).next();
+        let Some((mapping, expected, order)) = due else { return Ok(End::Exhausted) };
         if left.is_some_and(|left| left.0 <= expected.map_or(0.0, |time| time.0)) {
             return Ok(End::Time);
         }
@@ -129,8 +162,8 @@ pub fn tune(
             attempts,
             runs,
             spent,
-            level,
-            verdict,
+            plan,
+            verdict: &verdict,
             mapping,
             order: &order,
         });
@@ -202,52 +235,25 @@ pub fn is_due(cell: &Cell, attempts: &[Attempt]) -> bool {
     !has_failed && tried_so_often(attempts, &cell.factors, cell.mapping) < cell.repetition
 }
 
-/// The orders of what is worth running next at each level, without running it: for other drivers.
+/// The orders of what is worth running next, without running it, and what is known: for other drivers.
 ///
 /// # Errors
 /// Those of [`Search::judge`].
 pub fn ask(
-    levels: &[Level],
+    plan: &Plan,
     attempts: &[Attempt],
     discipline: &Discipline,
-    count: usize,
-) -> Result<Vec<(Mapping, Order)>> {
-    let verdicts = verdicts(levels, attempts)?;
+) -> Result<(Vec<(Mapping, Order)>, Verdict)> {
+    let verdict = plan.judge(attempts)?;
     let mut orders = Vec::new();
-    for (level, verdict) in levels.iter().zip(&verdicts).filter(|(_, it)| !it.is_settled()) {
-        let orders_of_level = orders_due(level, verdict, attempts, (discipline, None));
-        for (mapping, _, mut order) in orders_of_level.take(PROPOSED) {
+    if !verdict.is_settled() {
+        let due = orders_due(plan, &verdict, attempts, (discipline, None));
+        for (mapping, _, mut order) in due.take(PROPOSED) {
             order.id += orders.len() as u64;
             orders.push((mapping, order));
         }
     }
-    orders.truncate(count);
-    Ok(orders)
-}
-
-/// What is known of each level.
-///
-/// # Errors
-/// Those of [`Search::judge`].
-pub fn verdicts(levels: &[Level], attempts: &[Attempt]) -> Result<Vec<Verdict>> {
-    levels.iter().map(|level| level.search.judge(&tried(&level.factors, attempts))).collect()
-}
-
-/// What attempts say of the configurations of a level.
-///
-/// What is stopped has run so long by the wall clock. Where the program reports something else, the
-/// bound is what the least share of that in the wall clock's leaves of it: nothing until a run says so.
-pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Trial> {
-    let of_level = || attempts.iter().filter(|attempt| attempt.params == *factors);
-    let shares =
-        of_level().filter_map(|it| Some(it.time_s? / it.wall_s.filter(|wall| *wall > 0.0)?));
-    let least = shares.reduce(f64::min);
-    let share = match derived::quantity(of_level()).is_time() {
-        true => least.map_or(1.0, |least| least.min(1.0)),
-        false => least.unwrap_or(0.0),
-    };
-    let tried = |it: &Attempt| Some(Trial { mapping: mapping(it), found: found(it, share)? });
-    of_level().filter_map(tried).collect()
+    Ok((orders, verdict))
 }
 
 /// The configuration of an attempt.
@@ -291,14 +297,6 @@ fn tried_so_often(attempts: &[Attempt], factors: &BTreeMap<String, String>, of: 
             && (it.repetition > 0 || it.status != Status::Ok)
     };
     attempts.iter().filter(counts).count() as u32
-}
-
-/// Why no level has any more runs to make; `None` where one has.
-pub fn end(verdicts: &[Verdict]) -> Option<End> {
-    let ends = verdicts.iter().map(|verdict| verdict.end).collect::<Option<Vec<End>>>()?;
-    // What is least of an answer counts.
-    let order = [End::Runs, End::NotWorth, End::Alike];
-    Some(order.into_iter().find(|end| ends.contains(end)).unwrap_or(End::Settled))
 }
 
 impl Budget {
@@ -351,7 +349,7 @@ impl Discipline {
         let warm_ups = attempts.iter().filter(is_warm_up).count() as u32;
         let warms_up = tries == 0 && warm_ups < self.warm_ups;
         let last = attempts.iter().map(|attempt| attempt.id).max().unwrap_or(0);
-        let limits = [self.limit(factors, attempts), left].into_iter().flatten();
+        let limits = [self.limit(attempts), left].into_iter().flatten();
         Order {
             id: last + 1,
             nodes: self.nodes.get(&of).copied().unwrap_or(1),
@@ -361,12 +359,11 @@ impl Discipline {
         }
     }
 
-    fn limit(&self, factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Option<Seconds> {
+    fn limit(&self, attempts: &[Attempt]) -> Option<Seconds> {
         match self.timeout? {
             Timeout::After(time) => Some(time),
             Timeout::Times(factor) => {
-                let went_well =
-                    attempts.iter().filter(|it| it.status == Status::Ok && it.params == *factors);
+                let went_well = attempts.iter().filter(|it| it.status == Status::Ok);
                 let shortest = went_well.filter_map(|it| it.wall_s).reduce(f64::min)?;
                 Some(Seconds((factor * shortest).max(SHORTEST_TIMEOUT.0)))
             }

@@ -7,12 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use mmgp_base::Mapping;
+use mmgp_base::Site;
 use mmgp_base::units::Seconds;
-use mmgp_model::fit::runs::{Cell, Runs};
-use mmgp_model::models::observations::{LowerBound, Observations};
+use mmgp_model::models::observations::{LowerBound, Observation, Observations};
 
-use crate::design::{apart, place};
+use crate::design::apart;
 use crate::search::{Finding, Trial};
 
 /// What the runs of one configuration tell of it.
@@ -38,15 +37,15 @@ impl Record {
 /// All configurations that were tried.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct History {
-    records: BTreeMap<Mapping, Record>,
+    records: BTreeMap<Site, Record>,
 }
 
 impl History {
     /// What came of these runs, in their order.
     pub fn of(tried: &[Trial]) -> Self {
-        let mut records: BTreeMap<Mapping, Record> = BTreeMap::new();
-        for Trial { mapping, found } in tried {
-            let record = records.entry(*mapping).or_default();
+        let mut records: BTreeMap<Site, Record> = BTreeMap::new();
+        for Trial { site, found } in tried {
+            let record = records.entry(*site).or_default();
             match *found {
                 // What has no logarithm cannot be compared.
                 Finding::Time(time) if time.0 > 0.0 && time.0.is_finite() => {
@@ -64,55 +63,65 @@ impl History {
     }
 
     /// The same but for one configuration.
-    pub fn without(&self, mapping: Mapping) -> Self {
+    pub fn without(&self, site: Site) -> Self {
         let mut records = self.records.clone();
-        records.remove(&mapping);
+        records.remove(&site);
         Self { records }
     }
 
     /// What is known of a configuration, where it was tried.
-    pub fn of_mapping(&self, mapping: Mapping) -> Option<&Record> {
-        self.records.get(&mapping)
+    pub fn of_site(&self, site: Site) -> Option<&Record> {
+        self.records.get(&site)
     }
 
     /// Whether a configuration was tried, whatever came of it.
-    pub fn was_tried(&self, mapping: Mapping) -> bool {
-        self.records.contains_key(&mapping)
+    pub fn was_tried(&self, site: Site) -> bool {
+        self.records.contains_key(&site)
     }
 
     /// Whether a configuration has a time.
-    pub fn ran(&self, mapping: Mapping) -> bool {
-        self.of_mapping(mapping).is_some_and(|record| !record.times_s.is_empty())
+    pub fn ran(&self, site: Site) -> bool {
+        self.of_site(site).is_some_and(|record| !record.times_s.is_empty())
     }
 
     /// Whether it is not to be chosen, nor run again.
-    pub fn is_out(&self, mapping: Mapping) -> bool {
-        self.of_mapping(mapping).is_some_and(Record::is_out)
+    pub fn is_out(&self, site: Site) -> bool {
+        self.of_site(site).is_some_and(Record::is_out)
     }
 
     /// All with what is known of them.
-    pub fn all(&self) -> impl Iterator<Item = (Mapping, &Record)> {
-        self.records.iter().map(|(mapping, record)| (*mapping, record))
+    pub fn all(&self) -> impl Iterator<Item = (Site, &Record)> {
+        self.records.iter().map(|(site, record)| (*site, record))
     }
 
     /// What predictions are conditioned on. The times of configurations that are out are times.
     pub fn observations(&self) -> Observations {
-        let ran = self.all().filter(|(_, record)| !record.times_s.is_empty());
-        let cell = |(at, record): (Mapping, &Record)| Cell::of((at.m(), at.p()), &record.times_s);
-        let bound = |(mapping, record): (Mapping, &Record)| {
-            record.longer_than.map(|longer_than| LowerBound { mapping, longer_than })
+        let (mut configurations, mut scatter, mut degrees_of_freedom) = (Vec::new(), 0.0, 0.0);
+        for (Site { mapping, level }, record) in self.all() {
+            let logs = record.times_s.iter().map(|time| time.ln());
+            let repetitions = record.times_s.len() as f64;
+            if repetitions > 0.0 {
+                let mean = logs.clone().sum::<f64>() / repetitions;
+                scatter += logs.map(|log| (log - mean).powi(2)).sum::<f64>();
+                degrees_of_freedom += repetitions - 1.0;
+                let time = Seconds(mean.exp());
+                configurations.push(Observation { mapping, level, time, repetitions });
+            }
+        }
+        let bound = |(Site { mapping, level }, record): (Site, &Record)| {
+            record.longer_than.map(|longer_than| LowerBound { mapping, level, longer_than })
         };
-        let timed = Runs::new("the runs", ran.map(cell).collect());
-        timed.observations().with_bounds(self.all().filter_map(bound))
+        Observations::new("the runs", configurations, scatter, degrees_of_freedom)
+            .with_bounds(self.all().filter_map(bound))
     }
 }
 
 /// What failed, what ran, and which way failures reach.
 pub(crate) struct Failures {
-    failed: Vec<Mapping>,
-    ran: Vec<Mapping>,
-    upwards: Vec<Mapping>,
-    downwards: Vec<Mapping>,
+    failed: Vec<Site>,
+    ran: Vec<Site>,
+    upwards: Vec<Site>,
+    downwards: Vec<Site>,
 }
 
 /// Number of failures that reach the same way and are no accident.
@@ -121,22 +130,23 @@ const NO_ACCIDENT: usize = 2;
 /// The chance to run of what one failure reaches.
 const AFTER_ONE: f64 = 0.1;
 
-/// Whether one has at least the processes and the APUs of another.
-fn holds(large: Mapping, small: Mapping) -> bool {
-    large.m() >= small.m() && large.p() >= small.p()
+/// Whether one has at least the processes and the APUs of another, and the same further factors.
+fn holds(large: Site, small: Site) -> bool {
+    let (m, p) = (small.mapping.m(), small.mapping.p());
+    large.level == small.level && large.mapping.m() >= m && large.mapping.p() >= p
 }
 
 impl Failures {
     /// What failures say by these runs.
     pub fn of(history: &History) -> Self {
-        let those = |is_it: &dyn Fn(Mapping) -> bool| -> Vec<Mapping> {
-            history.all().map(|(mapping, _)| mapping).filter(|&mapping| is_it(mapping)).collect()
+        let those = |is_it: &dyn Fn(Site) -> bool| -> Vec<Site> {
+            history.all().map(|(site, _)| site).filter(|&site| is_it(site)).collect()
         };
-        let failed = those(&|mapping| history.is_out(mapping));
+        let failed = those(&|site| history.is_out(site));
         // What was stopped ran, if slowly.
-        let ran = those(&|mapping| !history.is_out(mapping));
-        let reaching = |reaches: fn(Mapping, Mapping) -> bool| -> Vec<Mapping> {
-            let is_contradicted = |it: &Mapping| ran.iter().any(|&ran| reaches(ran, *it));
+        let ran = those(&|site| !history.is_out(site));
+        let reaching = |reaches: fn(Site, Site) -> bool| -> Vec<Site> {
+            let is_contradicted = |it: &Site| ran.iter().any(|&ran| reaches(ran, *it));
             failed.iter().copied().filter(|it| !is_contradicted(it)).collect()
         };
         let upwards = reaching(holds);
@@ -145,26 +155,26 @@ impl Failures {
     }
 
     /// Whether failures that are no accident reach a configuration.
-    pub fn reach(&self, mapping: Mapping) -> bool {
-        let by = |those: &[Mapping], reaches: &dyn Fn(Mapping) -> bool| {
+    pub fn reach(&self, site: Site) -> bool {
+        let by = |those: &[Site], reaches: &dyn Fn(Site) -> bool| {
             those.len() >= NO_ACCIDENT && those.iter().any(|&it| reaches(it))
         };
-        by(&self.upwards, &|failed| holds(mapping, failed))
-            || by(&self.downwards, &|failed| holds(failed, mapping)) && !self.ran.is_empty()
+        by(&self.upwards, &|failed| holds(site, failed))
+            || by(&self.downwards, &|failed| holds(failed, site)) && !self.ran.is_empty()
     }
 
     /// How likely a configuration runs: the nearer it lies to one that failed, in the distance of the
     /// nearest that ran, the less.
-    pub fn chance(&self, mapping: Mapping) -> f64 {
-        let nearest = |those: &[Mapping]| {
-            let distances = those.iter().map(|&it| apart(place(it), place(mapping)));
+    pub fn chance(&self, site: Site) -> f64 {
+        let nearest = |those: &[Site]| {
+            let distances = those.iter().map(|&it| apart(it, site));
             distances.fold(f64::INFINITY, f64::min)
         };
         let (failed, ran) = (nearest(&self.failed), nearest(&self.ran));
         if failed.is_infinite() || ran == 0.0 {
             return 1.0;
         }
-        let reached = self.upwards.iter().any(|&it| holds(mapping, it));
+        let reached = self.upwards.iter().any(|&it| holds(site, it));
         let factor = if reached { AFTER_ONE } else { 1.0 };
         if ran.is_infinite() { factor } else { factor * failed / (failed + ran) }
     }
@@ -173,16 +183,17 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::Mapping;
 
     fn known(found: &[Finding]) -> History {
-        let tried = |found: &Finding| Trial { mapping: Mapping::of(2, 1), found: *found };
+        let tried = |found: &Finding| Trial { site: Mapping::of(2, 1).into(), found: *found };
         History::of(&found.iter().map(tried).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_failure_takes_out_what_did_not_run_well_more_often() {
         let time = Finding::Time(Seconds(2.0));
-        let is_out = |found: &[Finding]| known(found).is_out(Mapping::of(2, 1));
+        let is_out = |found: &[Finding]| known(found).is_out(Mapping::of(2, 1).into());
         assert!(is_out(&[Finding::Failed]));
         assert!(is_out(&[time, Finding::Failed]));
         assert!(!is_out(&[time, time, Finding::Failed]));
@@ -195,7 +206,7 @@ mod tests {
     fn the_largest_bound_counts() {
         let bounds = [3.0, 9.0, 4.0].map(|bound| Finding::Longer(Seconds(bound)));
         let known = known(&bounds);
-        let record = known.of_mapping(Mapping::of(2, 1)).unwrap();
+        let record = known.of_site(Mapping::of(2, 1).into()).unwrap();
         assert_eq!(record.longer_than, Some(Seconds(9.0)));
         let observations = known.observations();
         assert!(observations.configurations.is_empty());
@@ -206,7 +217,8 @@ mod tests {
     }
 
     fn failures(ran: &[(u32, u32)], failed: &[(u32, u32)]) -> Failures {
-        let tried = |found| move |&(m, p): &(u32, u32)| Trial { mapping: Mapping::of(m, p), found };
+        let tried =
+            |found| move |&(m, p): &(u32, u32)| Trial { site: Mapping::of(m, p).into(), found };
         let times = ran.iter().map(tried(Finding::Time(Seconds(1.0))));
         let all: Vec<Trial> = times.chain(failed.iter().map(tried(Finding::Failed))).collect();
         Failures::of(&History::of(&all))
@@ -214,9 +226,9 @@ mod tests {
 
     #[test]
     fn what_lies_nearer_to_a_failure_than_to_a_time_is_likely_to_fail() {
-        assert_eq!(failures(&[(1, 1)], &[]).chance(Mapping::of(64, 1)), 1.0);
+        assert_eq!(failures(&[(1, 1)], &[]).chance(Mapping::of(64, 1).into()), 1.0);
         let failures = failures(&[(1, 1)], &[(16, 1)]);
-        let chance = |m, p| failures.chance(Mapping::of(m, p));
+        let chance = |m, p| failures.chance(Mapping::of(m, p).into());
         assert_eq!(chance(1, 1), 1.0);
         // Squares of log 8 and log 2.
         approx::assert_relative_eq!(chance(8, 1), 1.0 / 10.0, max_relative = 1e-9);
@@ -228,7 +240,7 @@ mod tests {
     fn two_failures_reach_all_above_them_and_one_or_a_contradicted_one_does_not() {
         let reach = |ran: &[(u32, u32)], failed: &[(u32, u32)]| {
             let failures = failures(ran, failed);
-            move |m, p| failures.reach(Mapping::of(m, p))
+            move |m, p| failures.reach(Mapping::of(m, p).into())
         };
         let two = reach(&[(1, 1)], &[(4, 4), (8, 2)]);
         assert!(two(4, 5) && two(16, 2) && two(8, 4) && !two(3, 8) && !two(16, 1) && !two(2, 2));

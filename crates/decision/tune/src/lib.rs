@@ -21,13 +21,13 @@
 //! truths whose best is known, is in `tests/replay`.
 //!
 //! ```
-//! use mmgp_base::{Mapping, units::Seconds};
+//! use mmgp_base::{Mapping, Site, units::Seconds};
 //! use mmgp_model::models::parameters::Decomposition;
 //! use mmgp_model::belief::Prior;
 //! use mmgp_tune::{End, Finding, Goal, Search, Trial};
 //!
 //! let search = Search {
-//!     space: mmgp_model::decide::feasible(16).collect(),
+//!     space: mmgp_model::decide::feasible(16).map(Site::from).collect(),
 //!     prior: Prior::of_runs(Decomposition::Data),
 //!     objective: Default::default(),
 //!     goal: Goal::Expected(0.05),
@@ -43,12 +43,12 @@
 //! let mut tried = Vec::new();
 //! let mut verdict = search.judge(&tried)?;
 //! while !verdict.is_settled() {
-//!     let (mapping, _expected) = verdict.next[0];
-//!     tried.push(Trial { mapping, found: Finding::Time(time(mapping)) });
+//!     let (site, _expected) = verdict.next[0];
+//!     tried.push(Trial { site, found: Finding::Time(time(site.mapping)) });
 //!     verdict = search.judge(&tried)?;
 //! }
 //! // (4, 4) takes 55.0 s and (3, 5) 55.2 s: what cannot be told apart goes to the fewest cores.
-//! assert_eq!((verdict.end, verdict.choice), (Some(End::Alike), Some(Mapping::of(3, 5))));
+//! assert_eq!((verdict.end, verdict.choice), (Some(End::Alike), Some(Mapping::of(3, 5).into())));
 //! assert!(tried.len() < 20);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```

@@ -2,7 +2,7 @@
 //! goes on where a search stopped goes on as if it had never stopped.
 
 use mmgp_base::units::Seconds;
-use mmgp_base::{Error, Mapping, Result};
+use mmgp_base::{Error, Result, Site};
 use mmgp_model::belief::{Posterior, Prior};
 use mmgp_model::decide::{Outlook, Ratio, chosen};
 use mmgp_model::objective::Objective;
@@ -14,8 +14,8 @@ use crate::history::{Failures, History};
 /// What came of running a configuration once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Processes m and accelerators p of each.
-    pub mapping: Mapping,
+    /// What was run.
+    pub site: Site,
     /// What was found.
     pub found: Finding,
 }
@@ -34,7 +34,7 @@ pub enum Finding {
 /// A search for the best of some configurations.
 pub struct Search {
     /// Configurations that may be chosen, each once.
-    pub space: Vec<Mapping>,
+    pub space: Vec<Site>,
     /// What is believed before the first run.
     pub prior: Prior,
     /// What is minimised.
@@ -44,7 +44,7 @@ pub struct Search {
     /// Hardware threads of the machine, where they are known: first runs ask for about as many.
     pub processors: Option<u32>,
     /// A configuration of the space that the choice is compared with, and which runs among the first.
-    pub baseline: Option<Mapping>,
+    pub baseline: Option<Site>,
     /// Number of runs after which it ends in any case; where nobody says so, that of trying each configuration once
     /// and the best three twice more.
     pub most_runs: Option<u64>,
@@ -56,7 +56,7 @@ pub struct Search {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The choice: of what ran, the configuration to recommend; `None` where nothing ran well.
-    pub choice: Option<Mapping>,
+    pub choice: Option<Site>,
     /// The time of the choice, over many runs.
     pub time: Option<Seconds>,
     /// What the choice is expected to take longer than the fastest, relative to that; `None` before so
@@ -68,27 +68,27 @@ pub struct Verdict {
     pub noise: Option<f64>,
     /// At the end, what ran and cannot be told from the choice at this noise, the choice among it, that with
     /// the fewest cores first; empty where nothing else is like it.
-    pub alike: Vec<Mapping>,
+    pub alike: Vec<Site>,
     /// Time of the baseline, of that of the choice; `None` where it is not sure which of them is the faster.
     pub of_baseline: Option<Ratio>,
     /// Why no more runs are worth making; `None` while some are.
     pub end: Option<End>,
     /// What to run next, the most useful first, each with the time that it is expected to take;
     /// none where no run would tell anything.
-    pub next: Vec<(Mapping, Option<Seconds>)>,
+    pub next: Vec<(Site, Option<Seconds>)>,
     /// The part by which the first of them is expected to lower what the choice takes, relative to that;
     /// `None` during the first runs.
     pub gain: Option<f64>,
     /// What was not tried and is taken to fail, because others failed: none of it is run, and the
     /// regret is that among all others.
-    pub taken_to_fail: Vec<Mapping>,
+    pub taken_to_fail: Vec<Site>,
 }
 
 /// A configuration with the time that it is believed to take over many runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BelievedTime {
-    /// Processes m and accelerators p of each.
-    pub mapping: Mapping,
+    /// The configuration.
+    pub site: Site,
     /// The time \[s\].
     pub time: Seconds,
     /// Ends of its interval, 95 % \[s\].
@@ -122,11 +122,11 @@ impl Search {
         }
         let history = History::of(tried);
         let failures = Failures::of(&history);
-        let (reached, open): (Vec<Mapping>, Vec<Mapping>) = self
+        let (reached, open): (Vec<Site>, Vec<Site>) = self
             .space
             .iter()
-            .filter(|&&mapping| !history.is_out(mapping))
-            .partition(|&&mapping| !history.was_tried(mapping) && failures.reach(mapping));
+            .filter(|&&site| !history.is_out(site))
+            .partition(|&&site| !history.was_tried(site) && failures.reach(site));
         let first = design::remaining(self, &history);
         let is_over = tried.len() as u64 >= self.most_runs();
         let mut verdict = Verdict {
@@ -138,26 +138,26 @@ impl Search {
             alike: Vec::new(),
             of_baseline: None,
             end: is_over.then_some(End::Runs),
-            next: first.iter().map(|&mapping| (mapping, None)).collect(),
+            next: first.iter().map(|&site| (site, None)).collect(),
             gain: None,
             taken_to_fail: reached,
         };
-        let ran: Vec<Mapping> = open.iter().copied().filter(|&it| history.ran(it)).collect();
+        let ran: Vec<Site> = open.iter().copied().filter(|&it| history.ran(it)).collect();
         if ran.is_empty() {
             return Ok(verdict);
         }
-        ran.iter().try_for_each(|&it| self.objective.check(it))?;
+        ran.iter().try_for_each(|it| self.objective.check(it.mapping))?;
         let posterior = self.posterior(&history)?.towards(self.objective.clone());
         let marginals = posterior.marginals(&ran);
         let best = chosen(&ran, &marginals, &self.objective);
         verdict.choice = Some(ran[best]);
-        verdict.time = Some(marginals.time(best) / self.objective.factor(ran[best]));
+        verdict.time = Some(marginals.time(best) / self.objective.factor(ran[best].mapping));
         let is_first = !first.is_empty();
         if !is_first || is_over || ran.len() >= FEWEST {
             self.look_further(&posterior, &history, &open, &mut verdict);
         }
         if is_first && !is_over {
-            verdict.next = first.into_iter().map(|mapping| (mapping, None)).collect();
+            verdict.next = first.into_iter().map(|site| (site, None)).collect();
             (verdict.gain, verdict.end) = (None, None);
         }
         Ok(verdict)
@@ -174,8 +174,8 @@ impl Search {
             return Ok(Vec::new());
         }
         let marginals = self.posterior(&history)?.marginals(&self.space);
-        let believed = |(index, &mapping): (usize, &Mapping)| BelievedTime {
-            mapping,
+        let believed = |(index, &site): (usize, &Site)| BelievedTime {
+            site,
             time: marginals.time(index),
             interval: (marginals.quantile(index, 0.025), marginals.quantile(index, 0.975)),
         };
@@ -199,16 +199,16 @@ impl Search {
         &self,
         posterior: &Posterior,
         history: &History,
-        open: &[Mapping],
+        open: &[Site],
         verdict: &mut Verdict,
     ) {
         let outlook = Outlook::new(posterior, open);
-        let all = outlook.mappings();
-        let place = |mapping| all.iter().position(|&it| Some(it) == mapping);
+        let all = outlook.sites();
+        let place = |site| all.iter().position(|&it| Some(it) == site);
         let Some(choice) = place(verdict.choice) else { return };
         let proposals = further(&outlook, choice, history, self.goal.regret());
         verdict.gain = proposals.first().map(|proposal| proposal.gain);
-        verdict.next = proposals.iter().map(|it| (it.mapping, Some(it.time))).collect();
+        verdict.next = proposals.iter().map(|it| (it.site, Some(it.time))).collect();
         let has_repetitions = posterior.observations().degrees_of_freedom > 0.0;
         verdict.noise = has_repetitions.then(|| outlook.noise());
         if posterior.observations().configurations.len() < FEWEST.min(open.len()) {
@@ -218,8 +218,16 @@ impl Search {
         match self.conclusion(&outlook, choice, (&proposals, history), verdict) {
             Conclusion::GoOn => {}
             Conclusion::Confirm(place) => {
-                verdict.next.retain(|(mapping, _)| *mapping != all[place]);
+                verdict.next.retain(|(site, _)| *site != all[place]);
                 verdict.next.insert(0, (all[place], Some(outlook.time(place))));
+            }
+            Conclusion::End(_, alike)
+                if verdict.end.is_none()
+                    && let Some(site) = design::untold(self, history, all[alike[0]].level) =>
+            {
+                verdict.next.retain(|(it, _)| *it != site);
+                let time = place(Some(site)).map(|it| outlook.time(it));
+                verdict.next.insert(0, (site, time));
             }
             Conclusion::End(end, alike) => {
                 chosen = alike[0];
@@ -246,7 +254,7 @@ impl Search {
         (proposals, history): (&[Proposal], &History),
         verdict: &Verdict,
     ) -> Conclusion {
-        let count = outlook.mappings().len();
+        let count = outlook.sites().len();
         let is_over = verdict.end.is_some();
         let cost = outlook.regret(choice);
         let given_up = self.objective.tolerance().unwrap_or(0.0);
@@ -277,7 +285,9 @@ impl Search {
             outlook.repetitions(place) > 0.0 && (may_be_equal || is_near())
         };
         let mut alike: Vec<usize> = (0..count).filter(|&it| it == choice || is_alike(it)).collect();
-        let cores = |place: usize| (outlook.mappings()[place].apus(), outlook.mappings()[place]);
+        // Of as many cores the choice itself.
+        let cores =
+            |place: usize| (outlook.sites()[place].apus(), place != choice, outlook.sites()[place]);
         alike.sort_by_key(|&place| cores(place));
         let end = match (is_enough, self.goal) {
             (true, Goal::Uses(_)) => End::NotWorth,
@@ -293,23 +303,22 @@ impl Search {
 
     /// Whether a choice runs once more before it is chosen: one that was lucky once is found out so.
     fn asks_for_another(&self, outlook: &Outlook, choice: usize, history: &History) -> bool {
-        let count = outlook.mappings().len();
+        let count = outlook.sites().len();
         if count == 1 || outlook.repetitions(choice) >= 2.0 {
             return false;
         }
         match self.goal {
-            Goal::Expected(_) => self.is_surprising(outlook.mappings()[choice], history),
+            Goal::Expected(_) => self.is_surprising(outlook.sites()[choice], history),
             Goal::Sure(_) => true,
             Goal::Uses(_) => false,
         }
     }
 
     /// Whether a configuration ran faster than all others say of it.
-    fn is_surprising(&self, mapping: Mapping, history: &History) -> bool {
-        let time = |history: &History| {
-            Some(self.posterior(history).ok()?.marginals(&[mapping]).log_time(0))
-        };
-        let by_others = time(&history.without(mapping)).zip(time(history));
+    fn is_surprising(&self, site: Site, history: &History) -> bool {
+        let time =
+            |history: &History| Some(self.posterior(history).ok()?.marginals(&[site]).log_time(0));
+        let by_others = time(&history.without(site)).zip(time(history));
         by_others.is_none_or(|(others, all)| others - all > SURPRISING)
     }
 }
@@ -343,6 +352,8 @@ const OF_NOISE: f64 = 0.5;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::Mapping;
+    use mmgp_model::belief::Levels;
     use mmgp_model::decide::feasible;
     use mmgp_model::models::parameters::Decomposition;
     use rand::SeedableRng;
@@ -351,7 +362,7 @@ mod tests {
 
     fn search(space: Vec<Mapping>) -> Search {
         Search {
-            space,
+            space: space.into_iter().map(Site::from).collect(),
             prior: Prior::of_runs(Decomposition::Data),
             objective: Objective::default(),
             goal: Goal::Sure(0.02),
@@ -362,17 +373,17 @@ mod tests {
         }
     }
 
-    fn time(mapping: Mapping) -> f64 {
-        let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
+    fn time(site: Site) -> f64 {
+        let (m, p) = (f64::from(site.mapping.m()), f64::from(site.mapping.p()));
         12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p
     }
 
     /// Runs what is asked for first, so often.
-    fn play(search: &Search, found: impl Fn(Mapping) -> Finding, runs: usize) -> Vec<Trial> {
+    fn play(search: &Search, found: impl Fn(Site) -> Finding, runs: usize) -> Vec<Trial> {
         let mut tried = Vec::new();
         for _ in 0..runs {
-            let (mapping, _) = search.judge(&tried).unwrap().next[0];
-            tried.push(Trial { mapping, found: found(mapping) });
+            let (site, _) = search.judge(&tried).unwrap().next[0];
+            tried.push(Trial { site, found: found(site) });
         }
         tried
     }
@@ -389,11 +400,10 @@ mod tests {
     #[test]
     fn what_failed_is_neither_proposed_again_nor_chosen() {
         let search = search(feasible(8).collect());
-        let fails = |it: Mapping| it.p() > 2;
+        let fails = |it: Site| it.mapping.p() > 2;
         let found = |it| if fails(it) { Finding::Failed } else { Finding::Time(Seconds(time(it))) };
         let tried = play(&search, found, 14);
-        let failed: Vec<Mapping> =
-            tried.iter().map(|it| it.mapping).filter(|&it| fails(it)).collect();
+        let failed: Vec<Site> = tried.iter().map(|it| it.site).filter(|&it| fails(it)).collect();
         let mut once = failed.clone();
         once.sort_unstable();
         once.dedup();
@@ -406,10 +416,10 @@ mod tests {
     fn a_region_that_fails_is_found_out_in_few_runs() {
         let powers = (0..8).flat_map(|m| (0..5).map(move |p| Mapping::of(1 << m, 1 << p)));
         let search = search(powers.collect());
-        let fails = |it: Mapping| it.apus() > 16;
+        let fails = |it: Site| it.apus() > 16;
         let found = |it| if fails(it) { Finding::Failed } else { Finding::Time(Seconds(time(it))) };
         let tried = play(&search, found, 20);
-        let failures = tried.iter().filter(|it| fails(it.mapping)).count();
+        let failures = tried.iter().filter(|it| fails(it.site)).count();
         assert!(failures <= 10, "{failures}");
         let verdict = search.judge(&tried).unwrap();
         // (4, 4) and (2, 8) take 55 s both, and nothing that does not fail takes less.
@@ -423,14 +433,14 @@ mod tests {
     #[test]
     fn what_was_stopped_as_slower_than_the_choice_is_not_run_again() {
         let search = search(feasible(16).collect());
-        let stops = |it: Mapping| time(it) > 150.0;
-        let found = |it: Mapping| match stops(it) {
+        let stops = |it: Site| time(it) > 150.0;
+        let found = |it: Site| match stops(it) {
             true => Finding::Longer(Seconds(150.0)),
             false => Finding::Time(Seconds(time(it))),
         };
         let tried = play(&search, found, 14);
-        let mut stopped: Vec<Mapping> =
-            tried.iter().map(|it| it.mapping).filter(|&it| stops(it)).collect();
+        let mut stopped: Vec<Site> =
+            tried.iter().map(|it| it.site).filter(|&it| stops(it)).collect();
         let count = stopped.len();
         stopped.sort_unstable();
         stopped.dedup();
@@ -454,10 +464,12 @@ mod tests {
                 }
                 let deviate: f64 = StandardNormal.sample(&mut random);
                 let found = Finding::Time(Seconds(10.0 * (noise * deviate).exp()));
-                tried.push(Trial { mapping: verdict.next[0].0, found });
+                tried.push(Trial { site: verdict.next[0].0, found });
             };
             let fewest = space.iter().min_by_key(|it| (it.apus(), **it)).copied();
-            others += usize::from(verdict.end != Some(End::Alike) || verdict.choice != fewest);
+            others += usize::from(
+                verdict.end != Some(End::Alike) || verdict.choice.map(|it| it.mapping) != fewest,
+            );
             most = most.max(tried.len().saturating_sub(space.len()));
         }
         (others, most)
@@ -487,17 +499,17 @@ mod tests {
     }
 
     /// Judges after each run of a program, until the end.
-    fn ended(search: &Search, found: impl Fn(Mapping, usize) -> f64) -> (Verdict, usize) {
+    fn ended(search: &Search, found: impl Fn(Site, usize) -> f64) -> (Verdict, usize) {
         let mut tried = Vec::new();
         loop {
             let verdict = search.judge(&tried).unwrap();
             if verdict.is_settled() {
                 return (verdict, tried.len());
             }
-            let mapping = verdict.next[0].0;
-            let before = tried.iter().filter(|it: &&Trial| it.mapping == mapping).count();
-            let found = Finding::Time(Seconds(found(mapping, before)));
-            tried.push(Trial { mapping, found });
+            let site = verdict.next[0].0;
+            let before = tried.iter().filter(|it: &&Trial| it.site == site).count();
+            let found = Finding::Time(Seconds(found(site, before)));
+            tried.push(Trial { site, found });
         }
     }
 
@@ -520,9 +532,11 @@ mod tests {
             // Nothing is sure within a millionth.
             let goal = Goal::Sure(1e-6);
             let search = Search { goal, most_runs, ..search(feasible(4).collect()) };
-            let odd = |it: Mapping, run: usize| {
-                let scatter =
-                    (7.3 * f64::from(it.m()) + 5.1 * f64::from(it.p()) + 3.7 * run as f64).sin();
+            let odd = |it: Site, run: usize| {
+                let scatter = (7.3 * f64::from(it.mapping.m())
+                    + 5.1 * f64::from(it.mapping.p())
+                    + 3.7 * run as f64)
+                    .sin();
                 time(it) * (1.0 + 0.2 * scatter)
             };
             ended(&search, odd).1
@@ -533,15 +547,16 @@ mod tests {
     /// One of two is slower by the first number, and runs scatter by about 2 %.
     #[track_caller]
     fn check_baseline(slower: f64, is_told: bool) {
-        let both = [Mapping::of(1, 2), Mapping::of(2, 1)];
-        let search = Search { baseline: Some(both[1]), ..search(both.to_vec()) };
+        let both = [Mapping::of(1, 2), Mapping::of(2, 1)].map(Site::from);
+        let search =
+            Search { baseline: Some(both[1]), ..search(both.map(|it| it.mapping).to_vec()) };
         let scatter = [1.02, 0.98, 1.0, 1.015, 0.985];
         let tried: Vec<Trial> = scatter
             .iter()
-            .flat_map(|scatter| both.map(|mapping| (mapping, scatter)))
-            .map(|(mapping, scatter)| {
-                let time_s = if mapping == both[1] { 10.0 * slower } else { 10.0 };
-                Trial { mapping, found: Finding::Time(Seconds(time_s * scatter)) }
+            .flat_map(|scatter| both.map(|site| (site, scatter)))
+            .map(|(site, scatter)| {
+                let time_s = if site == both[1] { 10.0 * slower } else { 10.0 };
+                Trial { site, found: Finding::Time(Seconds(time_s * scatter)) }
             })
             .collect();
         let verdict = search.judge(&tried).unwrap();
@@ -563,8 +578,10 @@ mod tests {
     #[test]
     fn the_noise_is_said_once_something_ran_twice() {
         let search = search(vec![Mapping::of(1, 1), Mapping::of(2, 1)]);
-        let trial =
-            |m, time_s| Trial { mapping: Mapping::of(m, 1), found: Finding::Time(Seconds(time_s)) };
+        let trial = |m, time_s| Trial {
+            site: Mapping::of(m, 1).into(),
+            found: Finding::Time(Seconds(time_s)),
+        };
         let noise = |tried: &[Trial]| search.judge(tried).unwrap().noise;
         assert_eq!(noise(&[trial(1, 10.0), trial(2, 11.0)]), None);
         let (mut scattered, mut random) = (Vec::new(), Xoshiro256PlusPlus::seed_from_u64(1));
@@ -581,10 +598,10 @@ mod tests {
     /// and 2 % is good enough. What is sure is so over programs, and not on each.
     #[test]
     fn of_a_hundred_searches_of_the_worst_program_few_are_wrong() {
-        let both = [Mapping::of(1, 2), Mapping::of(2, 1)];
+        let both = [Mapping::of(1, 2), Mapping::of(2, 1)].map(Site::from);
         let (mut stops, mut wrong) = (0, 0);
         for seed in 0..100 {
-            let search = Search { seed, ..search(both.to_vec()) };
+            let search = Search { seed, ..search(both.map(|it| it.mapping).to_vec()) };
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut tried = Vec::new();
             for _ in 0..40 {
@@ -594,11 +611,11 @@ mod tests {
                     wrong += usize::from(verdict.choice == Some(both[1]));
                     break;
                 }
-                let (mapping, _) = verdict.next[0];
+                let (site, _) = verdict.next[0];
                 let deviate: f64 = StandardNormal.sample(&mut random);
-                let truth = if mapping == both[0] { 10.0 } else { 10.21 };
+                let truth = if site == both[0] { 10.0 } else { 10.21 };
                 let found = Finding::Time(Seconds(truth * (1.0 + 0.02 * deviate)));
-                tried.push(Trial { mapping, found });
+                tried.push(Trial { site, found });
             }
         }
         println!("{wrong} of {stops}");
@@ -617,12 +634,12 @@ mod tests {
                 if verdict.is_settled() {
                     break verdict;
                 }
-                let (mapping, _) = verdict.next[0];
-                tried.push(Trial { mapping, found: Finding::Time(Seconds(time(mapping))) });
+                let (site, _) = verdict.next[0];
+                tried.push(Trial { site, found: Finding::Time(Seconds(time(site))) });
                 assert!(tried.len() < 40, "{verdict:?}");
             };
             let choice = verdict.choice.unwrap();
-            let count = tried.iter().filter(|it| it.mapping == choice).count();
+            let count = tried.iter().filter(|it| it.site == choice).count();
             assert!(matches!(goal, Goal::Expected(_)) || count >= 2, "{goal:?}");
             let least = search.space.iter().map(|&it| time(it)).fold(f64::INFINITY, f64::min);
             assert!(time(choice) < 1.05 * least, "{verdict:?}");
@@ -634,7 +651,7 @@ mod tests {
     fn a_choice_that_was_surprisingly_fast_runs_twice() {
         let goal = Goal::Expected(0.05);
         let search = Search { goal, ..search(feasible(8).collect()) };
-        let lucky = Mapping::of(2, 4);
+        let lucky = Site::from(Mapping::of(2, 4));
         let found = |it, run| if it == lucky && run == 0 { 0.3 * time(it) } else { time(it) };
         let mut tried = Vec::new();
         let verdict = loop {
@@ -642,25 +659,68 @@ mod tests {
             if verdict.is_settled() {
                 break verdict;
             }
-            let mapping = verdict.next[0].0;
-            let run = tried.iter().filter(|it: &&Trial| it.mapping == mapping).count();
-            tried.push(Trial { mapping, found: Finding::Time(Seconds(found(mapping, run))) });
+            let site = verdict.next[0].0;
+            let run = tried.iter().filter(|it: &&Trial| it.site == site).count();
+            tried.push(Trial { site, found: Finding::Time(Seconds(found(site, run))) });
         };
-        assert!(
-            tried.iter().filter(|it| it.mapping == lucky).count() != 1,
-            "{verdict:?} {tried:?}"
-        );
+        assert!(tried.iter().filter(|it| it.site == lucky).count() != 1, "{verdict:?} {tried:?}");
+    }
+
+    /// Three factors of two values over 16 cores: what each does alone, and one of them more of it for large p.
+    fn time_of_levels(site: Site) -> f64 {
+        let value = |factor: u32| site.level >> factor & 1 == 1;
+        let of = |factor: u32, part: f64| if value(factor) { 1.0 + part } else { 1.0 };
+        let of_p = f64::from(site.mapping.p()).ln();
+        time(site) * of(0, 0.15) * of(1, -0.1) * of(2, 0.1 - 0.12 * of_p)
+    }
+
+    #[test]
+    fn further_factors_take_few_runs_more() {
+        let levels: Vec<Vec<String>> = (0..8_u32)
+            .map(|level| (0..3).map(|factor| format!("{}", level >> factor & 1)).collect())
+            .collect();
+        let prior = Prior::of_runs(Decomposition::Data).with_levels(Levels::of(&levels));
+        let all: Vec<Mapping> = [1, 2, 4, 8, 16]
+            .into_iter()
+            .flat_map(|m| [1, 2, 4, 8, 16].map(|p| Mapping::of(m, p)))
+            .filter(|it| it.apus() <= 16)
+            .collect();
+        let site = |level: u32| all.iter().map(move |&mapping| Site::new(mapping, level));
+        for (goal, most) in [(Goal::Expected(0.05), 40), (Goal::Sure(0.05), 60)] {
+            for seed in 0..5 {
+                let space: Vec<Site> = (0..8).flat_map(site).collect();
+                let search =
+                    Search { space, prior: prior.clone(), goal, seed, ..search(Vec::new()) };
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                let mut tried = Vec::new();
+                let verdict = loop {
+                    let verdict = search.judge(&tried).unwrap();
+                    if verdict.is_settled() {
+                        break verdict;
+                    }
+                    let (site, _) = verdict.next[0];
+                    let deviate: f64 = StandardNormal.sample(&mut random);
+                    let found =
+                        Finding::Time(Seconds(time_of_levels(site) * (0.01 * deviate).exp()));
+                    tried.push(Trial { site, found });
+                };
+                let least =
+                    search.space.iter().map(|&it| time_of_levels(it)).fold(f64::INFINITY, f64::min);
+                let regret = time_of_levels(verdict.choice.unwrap()) / least - 1.0;
+                assert!(regret < 0.03 && tried.len() <= most, "{regret} {}", tried.len());
+            }
+        }
     }
 
     #[test]
     fn what_only_has_a_bound_is_never_the_choice() {
         let search = search([(1, 1), (2, 1), (4, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec());
-        let found = |it: Mapping| match it.m() {
+        let found = |it: Site| match it.mapping.m() {
             1 => Finding::Time(Seconds(10.0)),
             _ => Finding::Longer(Seconds(5.0)),
         };
         let verdict = search.judge(&play(&search, found, 6)).unwrap();
-        assert_eq!(verdict.choice, Some(Mapping::of(1, 1)));
+        assert_eq!(verdict.choice, Some(Mapping::of(1, 1).into()));
     }
 
     #[test]

@@ -5,35 +5,36 @@ use std::rc::Rc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::components::{Component, Family};
+use super::components::{Component, Data, Family};
 use super::form::OfFile;
+use super::levels::Kernels;
 use super::mixture::{Joint, Marginals};
-use super::scatter::LENGTH;
+use super::scatter::{LENGTH, Node};
 use super::{Posterior, Prior};
 use crate::models::observations::{Observation, Observations};
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::kernel;
-use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::quantity::Quantity;
+use mmgp_base::{Mapping, Site};
 
 impl Posterior {
-    /// The times of some mappings, each by itself.
-    pub fn marginals(&self, mappings: &[Mapping]) -> Marginals {
+    /// The times of some sites, or mappings, each by itself.
+    pub fn marginals<S: Copy + Into<Site>>(&self, sites: &[S]) -> Marginals {
         let all: Vec<usize> = (0..self.components.len()).collect();
-        self.marginals_by(&all, mappings)
+        self.marginals_by(&all, &sites_of(sites))
     }
 
     /// The same by the components at these places.
-    fn marginals_by(&self, places: &[usize], mappings: &[Mapping]) -> Marginals {
+    fn marginals_by(&self, places: &[usize], sites: &[Site]) -> Marginals {
         let weights: Vec<f64> = places.iter().map(|&it| self.components[it].weight).collect();
         let total: f64 = weights.iter().sum();
         let weights = weights.iter().map(|weight| weight / total).collect();
         let mut marginals = Marginals::new(weights, self.kappa());
         // A block at a time, so that memory does not grow with what is asked.
-        for block in mappings.chunks(BLOCK) {
-            let asked = MappingBlock::new(self, block);
+        for block in sites.chunks(BLOCK) {
+            let asked = SiteBlock::new(self, block);
             for (place, &component) in places.iter().enumerate() {
                 let (means, variances) = self.alone(&self.components[component], &asked);
                 marginals.extend(place, means.iter().copied(), variances.iter().copied());
@@ -43,7 +44,7 @@ impl Posterior {
     }
 
     /// The means of what is asked by one component, and its variances.
-    fn alone(&self, component: &Component, asked: &MappingBlock) -> (DVector<f64>, DVector<f64>) {
+    fn alone(&self, component: &Component, asked: &SiteBlock) -> (DVector<f64>, DVector<f64>) {
         let (mut means, cross, mut variances) = self.conditioned(component, asked);
         let whitened = component.given.whitened(cross);
         for (variance, column) in variances.iter_mut().zip(whitened.column_iter()) {
@@ -55,8 +56,8 @@ impl Posterior {
             means[index] += gain * (observed.time.0.ln() - means[index]);
             variances[index] *= 1.0 - gain;
         }
-        for (mean, &mapping) in means.iter_mut().zip(asked.mappings) {
-            *mean += self.change(mapping);
+        for (mean, site) in means.iter_mut().zip(asked.sites) {
+            *mean += self.change(site.mapping);
         }
         (means, variances * self.widening())
     }
@@ -68,21 +69,20 @@ impl Posterior {
         let weight = |place: usize| self.components[place].weight;
         places.sort_by(|&one, &other| weight(other).total_cmp(&weight(one)));
         places.truncate(HEAVIEST);
-        let marginals = self.marginals_by(&places, mappings);
+        let marginals = self.marginals_by(&places, &sites_of(mappings));
         let both = |index: usize| (marginals.log_time(index), marginals.hope(index));
         (0..mappings.len()).map(both).collect()
     }
 
-    /// The times of some mappings together.
-    pub fn joint(&self, mappings: &[Mapping]) -> Joint {
-        let asked = MappingBlock::new(self, mappings);
-        let kernels = DMatrix::from_fn(mappings.len(), mappings.len(), |row, column| {
-            kernel(mappings[row], mappings[column], LENGTH)
-        });
+    /// The times of some sites, or mappings, together.
+    pub fn joint<S: Copy + Into<Site>>(&self, sites: &[S]) -> Joint {
+        let sites = sites_of(sites);
+        let asked = SiteBlock::new(self, &sites);
+        let kernels = Kernels::between(&self.data.levels, &sites, &sites);
         // Those that differ in nothing but the noise count as one, as a normal distribution with their mean
         // and covariance: times to come are hardly others by it.
         let is_like = |one: &Component, other: &Component| {
-            let of = |it: &Component| (it.family, it.node.size, it.node.own);
+            let of = |it: &Component| (it.family, it.node.size, it.node.own, it.node.apart);
             of(one) == of(other)
         };
         let (mut weights, mut parts) = (Vec::new(), (Vec::new(), Vec::new()));
@@ -102,13 +102,13 @@ impl Posterior {
     fn together(
         &self,
         component: &Component,
-        asked: &MappingBlock,
-        kernels: &DMatrix<f64>,
+        asked: &SiteBlock,
+        kernels: &Kernels,
     ) -> (DVector<f64>, DMatrix<f64>) {
         let (mut mean, cross, variances) = self.conditioned(component, asked);
         let (_, slopes) = &asked.lines[component.family];
         let mut covariance = self.families[component.family].spread_of(slopes);
-        covariance += kernels * component.node.size.powi(2);
+        covariance += kernels.of(&component.node);
         covariance.set_diagonal(&variances);
         let whitened = component.given.whitened(cross);
         covariance -= whitened.transpose() * &whitened;
@@ -120,8 +120,8 @@ impl Posterior {
             let row = covariance.row(index).clone_owned();
             covariance -= gain * row;
         }
-        for (mean, &mapping) in mean.iter_mut().zip(asked.mappings) {
-            *mean += self.change(mapping);
+        for (mean, site) in mean.iter_mut().zip(asked.sites) {
+            *mean += self.change(site.mapping);
         }
         (mean, covariance * self.widening())
     }
@@ -131,23 +131,24 @@ impl Posterior {
     pub(super) fn conditioned(
         &self,
         component: &Component,
-        asked: &MappingBlock,
+        asked: &SiteBlock,
     ) -> (DVector<f64>, DMatrix<f64>, DVector<f64>) {
         let family = &self.families[component.family];
         let (lines, slopes) = &asked.lines[component.family];
         let own = component.node.own.powi(2);
+        let Node { size, apart, .. } = component.node;
         let variances = DVector::from_iterator(
             lines.len(),
-            slopes.row_iter().map(|row| {
+            slopes.row_iter().zip(asked.sites).map(|(row, site)| {
                 let of_mean: f64 = row
                     .iter()
                     .zip(&family.mean.prior)
                     .map(|(slope, (_, v))| slope * slope * v)
                     .sum();
-                component.node.size.powi(2) + of_mean + own
+                size.powi(2) + apart.variance(site.mapping) + of_mean + own
             }),
         );
-        let mut cross = &asked.kernels * component.node.size.powi(2);
+        let mut cross = asked.kernels.of(&component.node);
         cross += &asked.spreads[component.family];
         for &(row, column) in &asked.same {
             cross[(row, column)] += own;
@@ -163,27 +164,32 @@ const HEAVIEST: usize = 12;
 /// Mappings that are asked for at once.
 const BLOCK: usize = 512;
 
-/// What all components have in common of some mappings that are asked for.
-pub(super) struct MappingBlock<'m> {
-    mappings: &'m [Mapping],
+/// Sites of what is asked for.
+fn sites_of<S: Copy + Into<Site>>(sites: &[S]) -> Vec<Site> {
+    sites.iter().map(|&it| it.into()).collect()
+}
+
+/// What all components have in common of some sites that are asked for.
+pub(super) struct SiteBlock<'s> {
+    sites: &'s [Site],
     /// Logarithm of the time of each family, and its derivatives.
     pub lines: Vec<(DVector<f64>, DMatrix<f64>)>,
     /// The covariance with the runs that the coefficients of each family make, a column for each
-    /// mapping.
+    /// site.
     spreads: Vec<DMatrix<f64>>,
-    /// The kernel with the runs, a column for each mapping.
-    kernels: DMatrix<f64>,
-    /// Runs (rows) that are of a mapping asked for (columns).
+    /// The kernels with the runs, a column for each site.
+    kernels: Kernels,
+    /// Runs (rows) that are of a site asked for (columns).
     same: Vec<(usize, usize)>,
 }
 
-impl<'m> MappingBlock<'m> {
-    pub fn new(posterior: &Posterior, mappings: &'m [Mapping]) -> Self {
-        let runs = &posterior.data.mappings;
+impl<'s> SiteBlock<'s> {
+    pub fn new(posterior: &Posterior, sites: &'s [Site]) -> Self {
+        let Data { sites: runs, levels, .. } = &posterior.data;
         let features: Vec<Vec<Vec<f64>>> = posterior
             .forms
             .iter()
-            .map(|form| mappings.iter().map(|&it| form.features(it)).collect())
+            .map(|form| sites.iter().map(|it| form.features(it.mapping)).collect())
             .collect();
         let line = |family: &Family| {
             let form = family.mean.form;
@@ -194,31 +200,30 @@ impl<'m> MappingBlock<'m> {
             family.spread_with_runs(slopes)
         };
         let spreads = posterior.families.iter().zip(&lines).map(spread).collect();
-        let same = mappings.iter().enumerate().filter_map(|(column, mapping)| {
-            Some((runs.iter().position(|run| run == mapping)?, column))
-        });
+        let same = sites
+            .iter()
+            .enumerate()
+            .filter_map(|(column, site)| Some((runs.iter().position(|run| run == site)?, column)));
         Self {
-            mappings,
+            sites,
             spreads,
-            kernels: DMatrix::from_fn(runs.len(), mappings.len(), |row, column| {
-                kernel(runs[row], mappings[column], LENGTH)
-            }),
+            kernels: Kernels::between(levels, runs, sites),
             same: same.collect(),
             lines,
         }
     }
 
-    /// Mappings that were timed and do not stand among the runs of the covariance, by their places.
+    /// Sites that were timed and do not stand among the runs of the covariance, by their places.
     fn of_rest(&self, posterior: &Posterior) -> Vec<(usize, Observation)> {
         let rest = &posterior.rest;
-        let timed = |(index, mapping): (usize, &Mapping)| {
-            let found = rest.binary_search_by_key(mapping, |observed| observed.mapping).ok()?;
+        let timed = |(index, site): (usize, &Site)| {
+            let found = rest.binary_search_by_key(site, Observation::site).ok()?;
             Some((index, rest[found]))
         };
         if rest.is_empty() {
             return Vec::new();
         }
-        self.mappings.iter().enumerate().filter_map(timed).collect()
+        self.sites.iter().enumerate().filter_map(timed).collect()
     }
 }
 
@@ -236,7 +241,8 @@ pub(crate) struct ValueEffect {
 impl Posterior {
     /// Every value of the models that files give, with the times of some mappings.
     pub(crate) fn values(&self, mappings: &[Mapping]) -> Vec<ValueEffect> {
-        let asked = MappingBlock::new(self, mappings);
+        let sites = sites_of(mappings);
+        let asked = SiteBlock::new(self, &sites);
         let mut effects: Vec<ValueEffect> = Vec::new();
         for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
             let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
@@ -267,7 +273,7 @@ impl Posterior {
     fn add_value(
         &self,
         component: &Component,
-        (asked, of_times): (&MappingBlock<'_>, &DMatrix<f64>),
+        (asked, of_times): (&SiteBlock<'_>, &DMatrix<f64>),
         weights: &[f64],
         effect: &mut ValueEffect,
     ) {

@@ -13,11 +13,12 @@ use nalgebra::{DMatrix, DVector};
 
 use super::censored::as_measured;
 use super::form::{Form, PriorMean};
+use super::levels::{Kernels, Levels};
 use super::mode::{About, Base, Bases, Tangent};
-use super::scatter::{LENGTH, Node};
+use super::scatter::Node;
 use crate::models::observations::{LowerBound, Observation, Observations};
-use crate::statistics::{GaussianUpdate, kernel, log_sum};
-use mmgp_base::Mapping;
+use crate::statistics::{GaussianUpdate, log_sum};
+use mmgp_base::{Mapping, Site};
 
 /// A mean, fitted.
 pub(super) struct Family {
@@ -49,7 +50,7 @@ pub(super) struct Component {
 
 /// The runs, as numbers, and after them those that were stopped.
 pub(super) struct Data {
-    pub mappings: Vec<Mapping>,
+    pub sites: Vec<Site>,
     /// Logarithms of the times; of those that were stopped, of their bounds.
     pub log_times: DVector<f64>,
     pub repetitions: Vec<f64>,
@@ -57,36 +58,38 @@ pub(super) struct Data {
     pub wildness: Vec<f64>,
     /// How many were stopped.
     stopped: usize,
-    /// The kernel between all of them.
-    kernel: DMatrix<f64>,
+    /// What their levels have in common.
+    pub levels: Levels,
+    /// The kernels between all of them.
+    kernels: Kernels,
 }
 
 impl Data {
-    pub fn of(observations: &Observations) -> Self {
+    pub fn of(observations: &Observations, levels: Levels) -> Self {
         let once = |bound: &LowerBound| Observation {
             mapping: bound.mapping,
+            level: bound.level,
             time: bound.longer_than,
             repetitions: 1.0,
         };
         let stopped = observations.bounds.iter().map(once);
         let all: Vec<Observation> =
             observations.configurations.iter().copied().chain(stopped).collect();
-        let mappings: Vec<Mapping> = all.iter().map(|observed| observed.mapping).collect();
+        let sites: Vec<Site> = all.iter().map(Observation::site).collect();
         Self {
             log_times: DVector::from_iterator(all.len(), all.iter().map(|it| it.time.0.ln())),
             repetitions: all.iter().map(|it| it.repetitions).collect(),
             wildness: vec![0.0; all.len()],
             stopped: observations.bounds.len(),
-            kernel: DMatrix::from_fn(all.len(), all.len(), |row, column| {
-                kernel(mappings[row], mappings[column], LENGTH)
-            }),
-            mappings,
+            kernels: Kernels::between(&levels, &sites, &sites),
+            levels,
+            sites,
         }
     }
 
     /// How many ran to their end.
     pub fn timed(&self) -> usize {
-        self.mappings.len() - self.stopped
+        self.sites.len() - self.stopped
     }
 
     /// How many were stopped.
@@ -96,7 +99,7 @@ impl Data {
 
     /// The covariance of the runs about their mean.
     pub fn covariance(&self, node: &Node) -> DMatrix<f64> {
-        let mut covariance = &self.kernel * node.size.powi(2);
+        let mut covariance = self.kernels.of(node);
         for (index, repetitions) in self.repetitions.iter().enumerate() {
             covariance[(index, index)] +=
                 node.own.powi(2) + node.noise.powi(2) / repetitions + self.wildness[index];
@@ -124,7 +127,7 @@ impl Family {
         let mut coefficients =
             DVector::from_iterator(mean.prior.len(), mean.prior.iter().map(|it| it.0));
         let mut tangent = about.tangent(coefficients.as_slice());
-        if !data.mappings.is_empty() {
+        if !data.sites.is_empty() {
             for (phase, &steps) in STEPS.iter().enumerate() {
                 let anew = (phase > 0).then(|| bases.likeliest(&mean, &tangent, data));
                 let base = anew.as_ref().unwrap_or_else(|| bases.first());
@@ -140,8 +143,8 @@ impl Family {
     pub fn judged(&self, data: &Data, temper: f64) -> Vec<f64> {
         let grid = &self.bases.grid;
         let log_prior = |pair: usize| grid.log_prior(pair) + self.mean.log_prior;
-        if data.mappings.is_empty() {
-            return (0..grid.pairs.len()).map(log_prior).collect();
+        if data.sites.is_empty() {
+            return (0..grid.nodes.len()).map(log_prior).collect();
         }
         let evidences = self.bases.log_evidences(&self.mean, &self.tangent).enumerate();
         evidences.map(|(pair, evidence)| temper * evidence + log_prior(pair)).collect()
@@ -166,10 +169,9 @@ impl Family {
         temper: f64,
     ) -> Option<Component> {
         let grid = &self.bases.grid;
-        let ((size, own), _) = grid.pairs[pair];
-        let node = Node { size, own, noise };
+        let node = Node { noise, ..grid.nodes[pair].0 };
         let log_prior = grid.log_prior(pair) + self.mean.log_prior;
-        if data.mappings.is_empty() {
+        if data.sites.is_empty() {
             let (log_weight, given) = (log_prior, GaussianUpdate::nothing());
             return Some(Component { family, node, log_weight, weight: 0.0, given });
         }
@@ -344,10 +346,10 @@ fn is_surrounded(data: &Data, place: usize) -> bool {
     let measures: [fn(Mapping) -> u64; 3] =
         [|it| u64::from(it.m()), |it| u64::from(it.p()), Mapping::apus];
     measures.into_iter().all(|of| {
-        let own = of(data.mappings[place]);
+        let own = of(data.sites[place].mapping);
         let others = || {
-            let others = data.mappings.iter().enumerate().filter(|(other, _)| *other != place);
-            others.map(|(_, &mapping)| of(mapping))
+            let others = data.sites.iter().enumerate().filter(|(other, _)| *other != place);
+            others.map(|(_, it)| of(it.mapping))
         };
         others().any(|other| other <= own) && others().any(|other| other >= own)
     })

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::statistics::{below, density, deviate, quantile as of_normal};
-use mmgp_base::Mapping;
+use mmgp_base::Site;
 use mmgp_base::units::Seconds;
 
 /// The times of some mappings, each by itself.
@@ -69,11 +69,12 @@ impl Marginals {
     /// the safer choice: the mean regret falls from 17 to 10 % (`tests/foreign`). Where files give the
     /// terms a standard deviation is mostly what all configurations have in common, and what ran would
     /// win over what is better: a quarter of it is enough.
-    pub fn order(&self, mappings: &[Mapping]) -> Vec<usize> {
-        let keys: Vec<f64> = (0..mappings.len()).map(|index| self.caution(index)).collect();
-        let mut all: Vec<usize> = (0..mappings.len()).collect();
+    pub fn order<S: Copy + Into<Site>>(&self, sites: &[S]) -> Vec<usize> {
+        let sites: Vec<Site> = sites.iter().map(|&it| it.into()).collect();
+        let keys: Vec<f64> = (0..sites.len()).map(|index| self.caution(index)).collect();
+        let mut all: Vec<usize> = (0..sites.len()).collect();
         all.sort_by(|&one, &other| {
-            keys[one].total_cmp(&keys[other]).then(mappings[one].cmp(&mappings[other]))
+            keys[one].total_cmp(&keys[other]).then(sites[one].cmp(&sites[other]))
         });
         let printed = |index: usize| as_printed(self.time(index).0).to_bits();
         let mut equal: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -88,7 +89,7 @@ impl Marginals {
             let tie = Tie::with(self.time(first), keys[first]);
             let is_tied = |&it: &usize| !is_taken[it] && tie.holds(self.time(it), keys[it]);
             let mut tied: Vec<usize> = alike.filter(is_tied).collect();
-            tied.sort_by_key(|&it| (mappings[it].apus(), mappings[it]));
+            tied.sort_by_key(|&it| (sites[it].apus(), sites[it]));
             tied.iter().for_each(|&it| is_taken[it] = true);
             order.extend(tied);
         }

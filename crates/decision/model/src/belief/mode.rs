@@ -163,7 +163,7 @@ impl Base {
     fn for_many(data: &Data, node: &Node) -> Self {
         let mut base = Self::of(data, node);
         base.inverse = base.factor.as_ref().map(|factor| {
-            let mut inverse = DMatrix::identity(data.mappings.len(), data.mappings.len());
+            let mut inverse = DMatrix::identity(data.sites.len(), data.sites.len());
             factor.l_dirty().solve_lower_triangular_mut(&mut inverse);
             inverse
         });
@@ -233,10 +233,8 @@ impl Base {
 impl Bases {
     pub fn new(grid: ScatterGrid, data: &Data) -> Self {
         let noise = grid.middle_noise();
-        let of = |&((size, own), _): &((f64, f64), f64)| {
-            Base::for_many(data, &Node { size, own, noise })
-        };
-        Self { middle: grid.pairs.iter().map(of).collect(), grid }
+        let of = |(node, _): &(Node, f64)| Base::for_many(data, &Node { noise, ..*node });
+        Self { middle: grid.nodes.iter().map(of).collect(), grid }
     }
 
     /// The likeliest beforehand.
@@ -252,10 +250,10 @@ impl Bases {
     /// The covariance that makes the runs likeliest about a mean: of the size of the misfit that does so
     /// at the middle noise, and of the noise that does so then.
     pub fn likeliest(&self, mean: &PriorMean, tangent: &Tangent, data: &Data) -> Base {
-        let evidences = self.log_evidences(mean, tangent).zip(&self.grid.pairs);
-        let pair = scatter::likeliest(evidences.map(|(evidence, (_, prior))| evidence + prior));
-        let (size, own) = self.grid.pairs[pair].0;
-        let base = |&noise: &f64| Base::of(data, &Node { size, own, noise });
+        let evidences = self.log_evidences(mean, tangent).zip(&self.grid.nodes);
+        let place = scatter::likeliest(evidences.map(|(evidence, (_, prior))| evidence + prior));
+        let node = self.grid.nodes[place].0;
+        let base = |&noise: &f64| Base::of(data, &Node { noise, ..node });
         let mut at_noises: Vec<Base> = self.grid.noises.iter().map(base).collect();
         let noise = scatter::likeliest(at_noises.iter().map(|it| it.log_evidence(mean, tangent)));
         at_noises.swap_remove(noise)
@@ -264,6 +262,8 @@ impl Bases {
 
 #[cfg(test)]
 mod tests {
+    use super::super::levels::Levels;
+    use super::super::scatter::Apart;
     use super::*;
     use crate::models::observations::{Observation, Observations};
     use mmgp_base::Mapping;
@@ -273,12 +273,15 @@ mod tests {
     fn few_coefficients_say_of_many_runs_what_all_of_their_covariance_does() {
         let observed = |(place, p): (usize, u32)| Observation {
             mapping: Mapping::of(1 + place as u32 % 3, p),
+            level: 0,
             time: Seconds(3.0 + (place as f64).sin()),
             repetitions: 1.0 + place as f64,
         };
         let all = [1, 2, 3, 4, 6, 8].into_iter().enumerate().map(observed).collect();
-        let data = Data::of(&Observations::new("runs.csv", all, 0.0, 0.0));
-        let base = Base::of(&data, &Node { size: 0.2, own: 0.04, noise: 0.1 });
+        let runs = Observations::new("runs.csv", all, 0.0, 0.0);
+        let data = Data::of(&runs, Levels::none());
+        let base =
+            Base::of(&data, &Node { size: 0.2, own: 0.04, apart: Apart::NOTHING, noise: 0.1 });
         let prior = vec![(0.5, 4.0), (-1.0, 0.25)];
         let mean = PriorMean { name: "toy".into(), form: 0, prior, loose: 0.0, log_prior: 0.0 };
         let tangent = Tangent {

@@ -121,7 +121,7 @@ impl View<'_> {
                 let family = &families[component.family];
                 let form = &*forms[family.mean.form];
                 let features: Vec<Vec<f64>> =
-                    data.mappings.iter().map(|&it| form.features(it)).collect();
+                    data.sites.iter().map(|it| form.features(it.mapping)).collect();
                 let at = family.likeliest(component, (form, &features), data);
                 let numbers = of_forms[family.mean.form].iter().map(|number| number.at(&at).0);
                 DVector::from_iterator(count, numbers)

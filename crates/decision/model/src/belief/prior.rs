@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 #[cfg(doc)]
 use super::form::Form;
+use super::levels::Levels;
 use super::means::{SUMS, kinks, regressor_of, regressors, spanning};
 use super::scatter::{ScatterGrid, Weights};
 use super::work::{AlphaGrowth, Work};
@@ -40,6 +41,8 @@ pub struct Prior {
     pub(super) misfit: Option<f64>,
     /// Hardware threads of the machine that runs it, where they are known.
     pub(super) cores: Option<u32>,
+    /// Levels of further factors.
+    pub(super) levels: Levels,
     /// What was measured of runs; `None` where nothing says so.
     pub(super) quantity: Option<Quantity>,
     /// Runs that the parameters were fitted with.
@@ -62,6 +65,7 @@ impl Prior {
             views: &[],
             misfit: None,
             cores: None,
+            levels: Levels::none(),
             quantity: None,
             evidence: None,
         }
@@ -180,6 +184,12 @@ impl Prior {
         Self { cores: Some(cores.max(1)), ..self }
     }
 
+    /// States the levels of further factors that runs have.
+    #[must_use]
+    pub fn with_levels(self, levels: Levels) -> Self {
+        Self { levels, ..self }
+    }
+
     /// The same without models by which nothing takes any time, as where files know a cost and nobody how
     /// often the program pays it: beside runs they say nothing.
     pub(super) fn about(&self, observations: &Observations) -> Self {
@@ -223,11 +233,12 @@ impl Prior {
     /// How far the mean is off, about some runs.
     pub(super) fn grid(&self, mean: &str, observations: &Observations) -> ScatterGrid {
         let weights = if self.has_files() { &Weights::WITH_FILES } else { &Weights::OF_RUNS };
-        match self.misfit {
+        let grid = match self.misfit {
             _ if mean == FLAT => ScatterGrid::over_nothing(weights, observations),
             Some(size) => ScatterGrid::stated(size, observations),
             None => ScatterGrid::over_a_mean(weights, observations),
-        }
+        };
+        if self.levels.is_one() { grid } else { grid.between_levels() }
     }
 
     pub(super) fn is_wanted(&self, name: &str) -> bool {

@@ -1,5 +1,7 @@
 //! How far the times may be off their mean: sizes that are tried, and how likely each is beforehand.
 
+use mmgp_base::Mapping;
+
 use crate::models::observations::Observations;
 
 /// Standard deviations of the logarithm of a time.
@@ -9,15 +11,52 @@ pub(super) struct Node {
     pub size: f64,
     /// Standard deviation of what a configuration has of its own and keeps when it is run again.
     pub own: f64,
+    /// What levels of further factors do; nothing where there are none.
+    pub apart: Apart,
     /// Standard deviation of the noise of a single run.
     pub noise: f64,
+}
+
+/// Standard deviations of what levels of further factors do to the logarithm of a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Apart {
+    /// To that of all mappings alike.
+    pub all: f64,
+    /// To its slopes over log m and log p.
+    pub slopes: f64,
+    /// To that of each mapping, and of those near it.
+    pub each: f64,
+}
+
+impl Apart {
+    /// No levels.
+    pub const NOTHING: Self = Self { all: 0.0, slopes: 0.0, each: 0.0 };
+
+    /// The variances of the three.
+    pub fn variances(self) -> [f64; 3] {
+        [self.all, self.slopes, self.each].map(|it| it * it)
+    }
+
+    /// The variance of what levels do to one mapping.
+    pub fn variance(self, mapping: Mapping) -> f64 {
+        let [all, slopes, each] = self.variances();
+        let square = |count: u32| f64::from(count).ln().powi(2);
+        all + slopes * (square(mapping.m()) + square(mapping.p())) + each
+    }
+}
+
+impl Node {
+    /// Node without levels and without noise.
+    fn quiet(size: f64, own: f64) -> Self {
+        Self { size, own, apart: Apart::NOTHING, noise: 0.0 }
+    }
 }
 
 /// The sizes that are tried, each with the logarithm of its probability, and the noise.
 #[derive(Debug, Clone)]
 pub(super) struct ScatterGrid {
-    /// Size and own scatter.
-    pub pairs: Vec<((f64, f64), f64)>,
+    /// All but the noise.
+    pub nodes: Vec<(Node, f64)>,
     /// Sizes of the noise, equally likely, increasing.
     pub noises: Vec<f64>,
 }
@@ -39,6 +78,15 @@ const SIZES: [f64; 6] = [0.0, 0.02, 0.06, 0.2, 0.5, 1.0];
 
 /// Sizes of what configurations have of their own.
 const OWNS: [f64; 4] = [0.001, 0.008, 0.04, 0.15];
+
+/// Sizes of what levels do, equally likely: from next to nothing to another program, assumed.
+const APARTS: [Apart; 5] = [
+    Apart { all: 0.05, slopes: 0.02, each: 0.02 },
+    Apart { all: 0.2, slopes: 0.06, each: 0.06 },
+    Apart { all: 0.5, slopes: 0.15, each: 0.1 },
+    Apart { all: 0.5, slopes: 0.4, each: 0.2 },
+    Apart { all: 1.5, slopes: 0.4, each: 0.3 },
+];
 
 impl Weights {
     /// Weights over means that runs alone determine: 23 tables of programs that others timed.
@@ -70,27 +118,29 @@ const OWN_OF_STATED: f64 = 0.2;
 impl ScatterGrid {
     /// Grid over a mean, with sizes as likely as these.
     pub fn over_a_mean(weights: &Weights, observations: &Observations) -> Self {
-        let mut pairs = Vec::new();
+        let mut nodes = Vec::new();
         for (size, of_size) in SIZES.into_iter().zip(weights.sizes) {
             for (own, of_own) in OWNS.into_iter().zip(weights.owns) {
                 let is_right = (size, own) == EXACT;
                 let preferred = if is_right { SPIKE } else { 1.0 };
-                pairs.push(((size, own), (of_size * of_own * preferred).ln()));
+                nodes.push((Node::quiet(size, own), (of_size * of_own * preferred).ln()));
             }
         }
-        Self { pairs, noises: noises(observations) }
+        Self { nodes, noises: noises(observations) }
     }
 
     /// Grid over a mean that is off by about `size`: 0 where it is exactly right.
     pub fn stated(size: f64, observations: &Observations) -> Self {
-        Self { pairs: vec![((size, OWN_OF_STATED * size), 0.0)], noises: noises(observations) }
+        let nodes = vec![(Node::quiet(size, OWN_OF_STATED * size), 0.0)];
+        Self { nodes, noises: noises(observations) }
     }
 
     /// Grid over a constant.
     pub fn over_nothing(weights: &Weights, observations: &Observations) -> Self {
         let owns = OWNS.into_iter().zip(weights.owns);
-        let pairs = owns.map(|(own, of_own)| ((SIZE_OF_FLAT, own), of_own.ln())).collect();
-        Self { pairs, noises: noises(observations) }
+        let node = |(own, of_own): (f64, f64)| (Node::quiet(SIZE_OF_FLAT, own), of_own.ln());
+        let nodes = owns.map(node).collect();
+        Self { nodes, noises: noises(observations) }
     }
 
     /// The noise at which sizes are judged before all of it is gone through.
@@ -98,14 +148,23 @@ impl ScatterGrid {
         self.noises[self.noises.len() / 2]
     }
 
-    /// The logarithm of the probability of a pair, at one of the noises.
-    pub fn log_prior(&self, pair: usize) -> f64 {
-        self.pairs[pair].1 - (self.noises.len() as f64).ln()
+    /// The same with each size of what levels do, all equally likely.
+    #[must_use]
+    pub fn between_levels(self) -> Self {
+        let of = |(node, log_prior): (Node, f64)| {
+            APARTS.map(|apart| (Node { apart, ..node }, log_prior - (APARTS.len() as f64).ln()))
+        };
+        Self { nodes: self.nodes.into_iter().flat_map(of).collect(), ..self }
     }
 
-    /// The place of the pair that is likeliest beforehand; of equal ones the first.
+    /// The logarithm of the probability of a node, at one of the noises.
+    pub fn log_prior(&self, place: usize) -> f64 {
+        self.nodes[place].1 - (self.noises.len() as f64).ln()
+    }
+
+    /// The place of the node that is likeliest beforehand; of equal ones the first.
     pub fn likeliest(&self) -> usize {
-        likeliest(self.pairs.iter().map(|(_, log_prior)| *log_prior))
+        likeliest(self.nodes.iter().map(|(_, log_prior)| *log_prior))
     }
 }
 
@@ -114,11 +173,11 @@ impl ScatterGrid {
 pub(super) fn without_runs() -> Vec<(f64, f64)> {
     let nothing = Observations::new("", Vec::new(), 0.0, 0.0);
     let grid = ScatterGrid::over_a_mean(&Weights::WITH_FILES, &nothing);
-    let total: f64 = grid.pairs.iter().map(|(_, log_prior)| log_prior.exp()).sum();
-    let of = |&((size, own), log_prior): &((f64, f64), f64)| {
+    let total: f64 = grid.nodes.iter().map(|(_, log_prior)| log_prior.exp()).sum();
+    let of = |&(Node { size, own, .. }, log_prior): &(Node, f64)| {
         (size * size + own * own, log_prior.exp() / total)
     };
-    grid.pairs.iter().map(of).collect()
+    grid.nodes.iter().map(of).collect()
 }
 
 /// The place of the largest; of equal ones the first.

@@ -29,7 +29,12 @@ fn observations() -> Observations {
         logs.sort_by(f64::total_cmp);
         let median = f64::midpoint(logs[(repetitions - 1) / 2], logs[repetitions / 2]);
         let time = Seconds(median.exp());
-        configurations.push(Observation { mapping, time, repetitions: repetitions as f64 });
+        configurations.push(Observation {
+            mapping,
+            level: 0,
+            time,
+            repetitions: repetitions as f64,
+        });
     }
     Observations::new("runs.csv", configurations, scatter, degrees)
 }
@@ -193,7 +198,12 @@ fn a_run_that_nothing_explains_is_named_and_counts_for_hardly_anything() {
     let observed = |(index, &mapping): (usize, &Mapping)| {
         let wild = if index == 9 { 3.0 } else { 1.0 };
         let noise = 1.0 + 0.02 * (7.0 * index as f64).sin();
-        Observation { mapping, time: Seconds(time(mapping) * noise * wild), repetitions: 1.0 }
+        Observation {
+            mapping,
+            level: 0,
+            time: Seconds(time(mapping) * noise * wild),
+            repetitions: 1.0,
+        }
     };
     let all = timed.iter().enumerate().map(observed).collect();
     let observations = Observations::new("runs.csv", all, 0.0, 0.0);
@@ -225,6 +235,7 @@ fn a_known_number_of_threads_bends_the_times_beyond_it() {
     let ran = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 2), (8, 1)].map(|(m, p)| Mapping::of(m, p));
     let observed = |&mapping: &Mapping| Observation {
         mapping,
+        level: 0,
         time: Seconds(time(mapping)),
         repetitions: 3.0,
     };
@@ -246,6 +257,7 @@ fn a_known_number_of_threads_bends_the_times_beyond_it() {
 fn bounded(observations: Observations, bounds: &[(u32, u32, f64)]) -> Posterior {
     let bound = |&(m, p, time_s): &(u32, u32, f64)| LowerBound {
         mapping: Mapping::of(m, p),
+        level: 0,
         longer_than: Seconds(time_s),
     };
     let observations = observations.with_bounds(bounds.iter().map(bound));
@@ -279,7 +291,12 @@ fn a_bound_above_what_is_expected_raises_it_and_what_is_near_and_is_no_time() {
     assert!(after > 1.1 * before, "{before} {after}");
     // A time there would have said more.
     let mut timed = observations();
-    let time = Observation { mapping: Mapping::of(1, 16), time: Seconds(130.0), repetitions: 1.0 };
+    let time = Observation {
+        mapping: Mapping::of(1, 16),
+        level: 0,
+        time: Seconds(130.0),
+        repetitions: 1.0,
+    };
     timed.configurations.push(time);
     let timed = Observations::new("", timed.configurations, timed.scatter, 6.0);
     let timed = bounded(timed, &[(1, 16, 125.0)]).marginals(&asked());

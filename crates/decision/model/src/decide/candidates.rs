@@ -299,6 +299,7 @@ mod tests {
         let ran = [(1, 1), (4, 4), (16, 16), (64, 4), (256, 1), (4, 64), (256, 16), (16, 1)];
         let observed = |&(m, p): &(u32, u32)| Observation {
             mapping: Mapping::of(m, p),
+            level: 0,
             time: Seconds(time(m, p)),
             repetitions: 3.0,
         };

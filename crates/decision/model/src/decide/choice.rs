@@ -10,9 +10,9 @@ use super::contest::Contest;
 use crate::belief::{Marginals, Posterior, as_printed};
 use crate::models::terms::Term;
 use crate::objective::Objective;
-use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Percent, Seconds};
+use mmgp_base::{Mapping, Site};
 
 /// The configuration to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,13 +173,18 @@ const MOST_CONFIRMATIONS: usize = 2;
 /// The index of the choice among mappings, at least one: the first in the order or, where something may
 /// be given up, of those that are expected to be no more above it, the one with the fewest cores, then the
 /// fewest m.
-pub fn chosen(mappings: &[Mapping], marginals: &Marginals, objective: &Objective) -> usize {
-    let order = marginals.order(mappings);
+pub fn chosen<S: Copy + Into<Site>>(
+    sites: &[S],
+    marginals: &Marginals,
+    objective: &Objective,
+) -> usize {
+    let sites: Vec<Site> = sites.iter().map(|&it| it.into()).collect();
+    let order = marginals.order(&sites);
     let first = order[0];
     let Some(tolerance) = objective.tolerance() else { return first };
     let most = marginals.log_time(first) + tolerance.ln_1p();
     let near = order.iter().copied().filter(|&it| it == first || marginals.log_time(it) <= most);
-    near.min_by_key(|&it| (mappings[it].apus(), mappings[it])).unwrap_or(first)
+    near.min_by_key(|&it| (sites[it].apus(), sites[it])).unwrap_or(first)
 }
 
 /// What is known of a configuration that is the choice, `best` being the first of the ranking.

@@ -15,9 +15,9 @@ use crate::belief::{Joint, Marginals, Posterior};
 use crate::models::observations::Observation;
 use crate::objective::Amount;
 use crate::statistics::least_of_most;
-use mmgp_base::Mapping;
 use mmgp_base::quantity::Direction;
 use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, Site};
 
 /// Number of configurations that are drawn together: those of which there is the most to hope for. The
 /// probability of any other to be the best counts as none.
@@ -230,7 +230,7 @@ const MOST: usize = 128;
 
 /// What is believed of the configurations that have a chance.
 pub struct Outlook {
-    mappings: Vec<Mapping>,
+    sites: Vec<Site>,
     joint: Joint,
     learning: Learning,
     /// Number of runs of each configuration.
@@ -263,21 +263,21 @@ const DRAWS: u32 = 1_500;
 const SEED: u64 = 1;
 
 impl Outlook {
-    /// Outlook on those of `mappings` that ran or have a chance to be the fastest, in their order.
-    pub fn new(posterior: &Posterior, mappings: &[Mapping]) -> Self {
-        let mappings = weighed(posterior, mappings);
-        let joint = posterior.joint(&mappings);
-        let ran = |mapping: &Mapping| posterior.measured(*mapping).map_or(0.0, |it| it.repetitions);
+    /// Outlook on those of `sites` that ran or have a chance to be the fastest, in their order.
+    pub fn new(posterior: &Posterior, sites: &[Site]) -> Self {
+        let sites = weighed(posterior, sites);
+        let joint = posterior.joint(&sites);
+        let ran = |site: &Site| posterior.measured(*site).map_or(0.0, |it| it.repetitions);
         let objective = posterior.objective();
         Self {
-            factors: mappings.iter().map(|&mapping| objective.factor(mapping)).collect(),
+            factors: sites.iter().map(|site| objective.factor(site.mapping)).collect(),
             learning: Learning::new(&joint, posterior.noise_variance()),
-            repetitions: mappings.iter().map(ran).collect(),
+            repetitions: sites.iter().map(ran).collect(),
             draws: OnceCell::new(),
             noise: posterior.noise_variance().sqrt(),
             is_flat: is_flat(posterior),
             joint,
-            mappings,
+            sites,
         }
     }
 
@@ -292,9 +292,9 @@ impl Outlook {
         self.is_flat
     }
 
-    /// Mappings that are weighed.
-    pub fn mappings(&self) -> &[Mapping] {
-        &self.mappings
+    /// Sites that are weighed.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
     }
 
     /// The time that is expected of the configuration at a place, a median.
@@ -370,22 +370,22 @@ fn is_flat(posterior: &Posterior) -> bool {
     between / further <= fisher.inverse_cdf(NOT_OF_EQUALS) * squares / degrees
 }
 
-/// Mappings that ran, and of the others those of which there is the most to hope for.
-fn weighed(posterior: &Posterior, mappings: &[Mapping]) -> Vec<Mapping> {
-    if mappings.len() <= MOST {
-        return mappings.to_vec();
+/// Sites that ran, and of the others those of which there is the most to hope for.
+fn weighed(posterior: &Posterior, sites: &[Site]) -> Vec<Site> {
+    if sites.len() <= MOST {
+        return sites.to_vec();
     }
-    let ran: Vec<Option<Observation>> = mappings.iter().map(|&it| posterior.measured(it)).collect();
-    let marginals = posterior.marginals(mappings);
-    let hopes: Vec<f64> = (0..mappings.len()).map(|place| marginals.hope(place)).collect();
-    let mut places: Vec<usize> = (0..mappings.len()).collect();
+    let ran: Vec<Option<Observation>> = sites.iter().map(|&it| posterior.measured(it)).collect();
+    let marginals = posterior.marginals(sites);
+    let hopes: Vec<f64> = (0..sites.len()).map(|place| marginals.hope(place)).collect();
+    let mut places: Vec<usize> = (0..sites.len()).collect();
     places.sort_by(|&one, &other| {
         let by_hope = hopes[one].total_cmp(&hopes[other]);
         ran[other].is_some().cmp(&ran[one].is_some()).then(by_hope)
     });
     places.truncate(MOST);
     places.sort_unstable();
-    places.into_iter().map(|place| mappings[place]).collect()
+    places.into_iter().map(|place| sites[place]).collect()
 }
 
 #[cfg(test)]
@@ -520,6 +520,7 @@ mod tests {
     fn outlook(times: &[(u32, u32, f64, f64)], space: &[Mapping]) -> Outlook {
         let observed = |&(m, p, time_s, repetitions): &(u32, u32, f64, f64)| Observation {
             mapping: Mapping::of(m, p),
+            level: 0,
             time: Seconds(time_s),
             repetitions,
         };
@@ -528,7 +529,8 @@ mod tests {
         // Noise of 2 %.
         let observations = Observations::new("runs.csv", all, degrees * 4e-4, degrees);
         let posterior = Posterior::new(&Prior::of_runs(Decomposition::Data), Some(observations));
-        Outlook::new(&posterior.unwrap(), space)
+        let sites: Vec<Site> = space.iter().map(|&it| it.into()).collect();
+        Outlook::new(&posterior.unwrap(), &sites)
     }
 
     #[test]
@@ -552,9 +554,9 @@ mod tests {
         let ran = [(1, 1), (300, 1), (1, 300), (17, 17), (4, 4)];
         let times = ran.map(|(m, p)| (m, p, time(m, p), 1.0));
         let outlook = outlook(&times, &space);
-        assert_eq!(outlook.mappings().len(), MOST);
-        assert!(outlook.mappings().is_sorted());
-        let has = |m, p| outlook.mappings().contains(&Mapping::of(m, p));
+        assert_eq!(outlook.sites().len(), MOST);
+        assert!(outlook.sites().is_sorted());
+        let has = |m, p| outlook.sites().contains(&Mapping::of(m, p).into());
         assert!(ran.iter().all(|&(m, p)| has(m, p)));
         // The fastest.
         assert!(has(7, 7) && !has(290, 1));

@@ -460,7 +460,7 @@ mod tests {
         let mapping = Mapping::of(4, 4);
         for factor in [0.8, 1.25] {
             let time = Seconds(parameters.time(mapping).0 * factor);
-            let run = Observation { mapping, time, repetitions: 4.0 };
+            let run = Observation { mapping, level: 0, time, repetitions: 4.0 };
             let runs = Observations::new("runs.csv", vec![run], 1e-4, 3.0);
             let prior = Prior::of(&parameters).with_misfit(0.3).unwrap();
             let posterior = Posterior::new(&prior, Some(runs)).unwrap();
@@ -504,7 +504,7 @@ mod tests {
             parts.iter().find(|part| part.name == MISFIT).map(|part| part.time.0)
         };
         parameters.terms.t_hpu_s.value = 1e-5;
-        let run = Observation { mapping, time: Seconds(1.25e-5), repetitions: 4.0 };
+        let run = Observation { mapping, level: 0, time: Seconds(1.25e-5), repetitions: 4.0 };
         let runs = Observations::new("runs.csv", vec![run], 1e-4, 3.0);
         let found = misfit(&parameters, Some(runs)).unwrap();
         assert!((1e-6..2.6e-6).contains(&found), "{found}");

@@ -225,7 +225,7 @@ fn timed(mappings: &[(u32, u32)]) -> Posterior {
     use crate::models::observations::{Observation, Observations};
     let observed = |&(m, p): &(u32, u32)| {
         let time = Seconds(100.0 / f64::from(m * p) + 2.0 * f64::from(p));
-        Observation { mapping: Mapping::of(m, p), time, repetitions: 1.0 }
+        Observation { mapping: Mapping::of(m, p), level: 0, time, repetitions: 1.0 }
     };
     let all = mappings.iter().map(observed).collect();
     let observations = Observations::new("runs.csv", all, 0.0, 0.0);

@@ -183,6 +183,7 @@ impl Runs {
         let noise_variance = if degrees > 0.0 { squares / degrees } else { 0.0 };
         let observed = |cell: &Cell| Observation {
             mapping: Mapping::of(cell.m, cell.p),
+            level: 0,
             time: Seconds(cell.log_time.exp()),
             repetitions: match cell.doubt > 0.0 {
                 true => (noise_variance / (noise_variance + cell.doubt)).max(LEAST_OF_A_RUN),

@@ -339,7 +339,7 @@ impl RunsTable {
                 return Err(table.error("m", format!("({m}, {p})"), "m and p of at least 1"));
             };
             let (time, repetitions) = (Seconds(self.time_s[index]), self.repetitions[index]);
-            configurations.push(Observation { mapping, time, repetitions });
+            configurations.push(Observation { mapping, level: 0, time, repetitions });
         }
         let (scatter, degrees_of_freedom) = (self.scatter.into(), self.degrees_of_freedom.into());
         Ok(Observations::new(&self.source, configurations, scatter, degrees_of_freedom))

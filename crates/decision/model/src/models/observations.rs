@@ -4,9 +4,9 @@
 use super::parameters::Terms;
 use super::sensitivity::Correlation;
 use super::terms::Term;
-use mmgp_base::Mapping;
 use mmgp_base::quantity::Quantity;
 use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, Site};
 
 /// Timed configurations, by m, then p, each once.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ pub struct Before {
 pub struct Observation {
     /// Processes m and accelerators p of each.
     pub mapping: Mapping,
+    /// Place of the values that further factors had.
+    pub level: u32,
     /// The mean of its times, that of their logarithms, above 0.
     pub time: Seconds,
     /// How often it was run; less than once where the run is in doubt.
@@ -63,6 +65,8 @@ pub struct Observation {
 pub struct LowerBound {
     /// Processes m and accelerators p of each.
     pub mapping: Mapping,
+    /// Place of the values that further factors had.
+    pub level: u32,
     /// Time that it takes longer than, above 0.
     pub longer_than: Seconds,
 }
@@ -85,8 +89,8 @@ impl Observations {
         degrees_of_freedom: f64,
     ) -> Self {
         configurations.reverse();
-        configurations.sort_by_key(|observed| observed.mapping);
-        configurations.dedup_by_key(|observed| observed.mapping);
+        configurations.sort_by_key(Observation::site);
+        configurations.dedup_by_key(|observed| observed.site());
         let bounds = Vec::new();
         let (source, quantity) = (source.into(), Quantity::Time);
         Self { source, quantity, configurations, scatter, degrees_of_freedom, bounds }
@@ -104,18 +108,18 @@ impl Observations {
     pub fn with_bounds(mut self, bounds: impl IntoIterator<Item = LowerBound>) -> Self {
         self.bounds.extend(bounds);
         let mut bounds = std::mem::take(&mut self.bounds);
-        bounds.retain(|bound| self.of(bound.mapping).is_none());
+        bounds.retain(|bound| self.of(bound.site()).is_none());
         bounds.sort_by(|one, other| {
             let by_bound = other.longer_than.0.total_cmp(&one.longer_than.0);
-            one.mapping.cmp(&other.mapping).then(by_bound)
+            one.site().cmp(&other.site()).then(by_bound)
         });
-        bounds.dedup_by_key(|bound| bound.mapping);
+        bounds.dedup_by_key(|bound| bound.site());
         Self { bounds, ..self }
     }
 
     /// What both know; of a configuration that both have, what `later` says.
     pub fn merged(self, later: Self) -> Self {
-        let is_again = |old: &Observation| later.of(old.mapping).is_some_and(|new| new == *old);
+        let is_again = |old: &Observation| later.of(old.site()).is_some_and(|new| new == *old);
         let is_same = self.configurations.iter().all(is_again);
         // The scatter of the same runs counts once.
         let (scatter, degrees_of_freedom) = if is_same {
@@ -135,8 +139,8 @@ impl Observations {
     }
 
     /// What is known of a configuration, where it was timed.
-    pub fn of(&self, mapping: Mapping) -> Option<Observation> {
-        let found = self.configurations.binary_search_by_key(&mapping, |known| known.mapping);
+    pub fn of(&self, site: impl Into<Site>) -> Option<Observation> {
+        let found = self.configurations.binary_search_by_key(&site.into(), Observation::site);
         found.ok().map(|index| self.configurations[index])
     }
 
@@ -150,6 +154,20 @@ impl Observations {
     /// The range of what was timed; `None` of nothing.
     pub fn range(&self) -> Option<Range> {
         Range::of(self.configurations.iter().map(|observed| observed.mapping))
+    }
+}
+
+impl Observation {
+    /// What was timed.
+    pub fn site(&self) -> Site {
+        Site::new(self.mapping, self.level)
+    }
+}
+
+impl LowerBound {
+    /// What was stopped.
+    pub fn site(&self) -> Site {
+        Site::new(self.mapping, self.level)
     }
 }
 
@@ -184,7 +202,12 @@ mod tests {
     use super::*;
 
     fn observed(m: u32, p: u32, time_s: f64) -> Observation {
-        Observation { mapping: Mapping::of(m, p), time: Seconds(time_s), repetitions: 1.0 }
+        Observation {
+            mapping: Mapping::of(m, p),
+            level: 0,
+            time: Seconds(time_s),
+            repetitions: 1.0,
+        }
     }
 
     fn observations(times: &[(u32, u32, f64)], scatter: f64) -> Observations {
@@ -212,6 +235,7 @@ mod tests {
     fn of_what_was_timed_no_bound_is_kept_and_of_bounds_the_largest() {
         let bound = |m, longer_than| LowerBound {
             mapping: Mapping::of(m, 1),
+            level: 0,
             longer_than: Seconds(longer_than),
         };
         let old = observations(&[(1, 1, 9.0)], 0.1).with_bounds([bound(4, 2.0), bound(2, 3.0)]);

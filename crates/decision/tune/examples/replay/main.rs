@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use mmgp_base::Mapping;
+use mmgp_base::Site;
 use mmgp_base::units::Seconds;
-use mmgp_model::belief::Prior;
+use mmgp_model::belief::{Levels, Prior};
 use mmgp_model::models::parameters::Decomposition;
 use mmgp_tune::{Finding, Goal, Search, Trial};
 use problems::Problem;
@@ -115,9 +115,10 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
         given.runs.max(if given.stops { 2 * problem.configurations.len() } else { 0 }),
     );
     if given.scripts {
-        let configuration = |(at, times): (&Mapping, &Vec<f64>)| {
+        let configuration = |(at, times): (&Site, &Vec<f64>)| {
+            let (m, p) = (at.mapping.m(), at.mapping.p());
             serde_json::json!({
-                "m": at.m(), "p": at.p(), "true_s": problem.configurations[at].0, "times_s": times,
+                "m": m, "p": p, "level": at.level, "true_s": problem.configurations[at].0, "times_s": times,
             })
         };
         let all: Vec<_> = script.iter().map(configuration).collect();
@@ -131,7 +132,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
     }
     let search = Search {
         space: problem.configurations.keys().copied().collect(),
-        prior: Prior::of_runs(Decomposition::Data),
+        prior: Prior::of_runs(Decomposition::Data).with_levels(Levels::of(&problem.levels)),
         objective: Default::default(),
         goal: given.goal,
         processors: None,
@@ -143,18 +144,19 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
     let mut steps = Vec::new();
     let mut verdict = search.judge(&tried).expect("configurations");
     while !verdict.is_settled()
-        && let Some(&(mapping, _)) = verdict.next.first()
+        && let Some(&(site, _)) = verdict.next.first()
     {
-        let before = tried.iter().filter(|it| it.mapping == mapping).count();
-        let time = script[&mapping][before];
-        tried.push(Trial { mapping, found: Finding::Time(Seconds(time)) });
+        let before = tried.iter().filter(|it| it.site == site).count();
+        let time = script[&site][before];
+        tried.push(Trial { site, found: Finding::Time(Seconds(time)) });
         verdict = search.judge(&tried).expect("configurations");
         let choice = verdict.choice.expect("something ran");
         steps.push(serde_json::json!({
-            "m": mapping.m(),
-            "p": mapping.p(),
+            "m": site.mapping.m(),
+            "p": site.mapping.p(),
+            "level": site.level,
             "time_s": time,
-            "choice": [choice.m(), choice.p()],
+            "choice": [choice.mapping.m(), choice.mapping.p(), choice.level],
             "regret": problem.regret(choice),
             "expected_regret": verdict.expected_regret,
             "regret_95": verdict.regret_95,

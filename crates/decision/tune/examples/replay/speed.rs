@@ -3,8 +3,8 @@
 #[expect(clippy::disallowed_types, reason = "it measures what a decision takes")]
 use std::time::Instant;
 
-use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, Site};
 use mmgp_model::belief::Prior;
 use mmgp_model::models::parameters::Decomposition;
 use mmgp_tune::{Finding, Goal, Search, Trial};
@@ -24,7 +24,7 @@ pub fn measure() {
         let prior = Prior::of_runs(Decomposition::Data);
         let (goal, objective) = (Goal::Expected(0.02), Default::default());
         let search = Search {
-            space,
+            space: space.into_iter().map(Site::from).collect(),
             prior,
             objective,
             goal,
@@ -33,16 +33,16 @@ pub fn measure() {
             most_runs: None,
             seed: 1,
         };
-        let time = |it: Mapping| {
-            let (m, p) = (f64::from(it.m()), f64::from(it.p()));
+        let time = |it: Site| {
+            let (m, p) = (f64::from(it.mapping.m()), f64::from(it.mapping.p()));
             let noise = 1.0 + 0.02 * (7.3 * m + 5.1 * p).sin();
             Seconds((12.0 + 3.0 * m + 400.0 / (m * p).min(7.0) + 1.5 * p) * noise)
         };
         let mut tried: Vec<Trial> = Vec::new();
         let mut least = f64::INFINITY;
         while tried.len() < runs {
-            let (mapping, _) = search.judge(&tried).expect("configurations").next[0];
-            tried.push(Trial { mapping, found: Finding::Time(time(mapping)) });
+            let (site, _) = search.judge(&tried).expect("configurations").next[0];
+            tried.push(Trial { site, found: Finding::Time(time(site)) });
         }
         for _ in 0..5 {
             #[expect(clippy::disallowed_types, reason = "it measures what a decision takes")]

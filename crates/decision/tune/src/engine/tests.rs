@@ -3,7 +3,7 @@
 use std::cell::Cell as Counter;
 use std::path::PathBuf;
 
-use mmgp_model::belief::Prior;
+use mmgp_model::belief::{Levels, Prior};
 use mmgp_model::decide::feasible;
 use mmgp_model::models::parameters::Decomposition;
 use mmgp_model::objective::Objective;
@@ -81,12 +81,14 @@ fn script(mapping: Mapping, order: &Order) -> (Status, f64) {
     (status, time(mapping) * (1.0 + 0.001 * f64::from(order.repetition)))
 }
 
-fn levels(values: &[&str]) -> Vec<Level> {
-    let level = |value: &&str| Level {
-        factors: [("scheme".to_string(), (*value).to_string())].into(),
+/// A plan with these values of one further factor.
+fn plan(values: &[&str]) -> Plan {
+    let levels: Vec<Vec<String>> = values.iter().map(|value| vec![(*value).to_string()]).collect();
+    let level = |level: u32| feasible(16).map(move |mapping| Site::new(mapping, level));
+    Plan {
         search: Search {
-            space: feasible(16).collect(),
-            prior: Prior::of_runs(Decomposition::Data),
+            space: (0..values.len() as u32).flat_map(level).collect(),
+            prior: Prior::of_runs(Decomposition::Data).with_levels(Levels::of(&levels)),
             objective: Objective::default(),
             goal: Goal::Sure(0.01),
             processors: None,
@@ -94,8 +96,16 @@ fn levels(values: &[&str]) -> Vec<Level> {
             most_runs: None,
             seed: 3,
         },
-    };
-    values.iter().map(level).collect()
+        levels: values
+            .iter()
+            .map(|value| [("scheme".to_string(), (*value).to_string())].into())
+            .collect(),
+    }
+}
+
+/// What attempts say without further factors.
+fn tried(attempts: &[Attempt]) -> Vec<Trial> {
+    Plan { levels: vec![BTreeMap::new()], ..plan(&[""]) }.tried(attempts)
 }
 
 /// A log of its own for each test.
@@ -113,17 +123,17 @@ fn search(
     interrupt_after: Option<u64>,
 ) -> (End, Vec<Attempt>) {
     let (path, mut log) = log(name);
-    let levels = levels(&["a", "b"]);
-    let budget = Budget::new(Some(16), None);
+    let plan = plan(&["a", "b"]);
+    let budget = Budget::new(Some(12), None);
     if let Some(runs) = interrupt_after {
         let mut after = After(Counter::new(runs + 1));
-        let end = tune(&Script(script), &mut log, &levels, discipline, budget, &mut after);
+        let end = tune(&Script(script), &mut log, &plan, discipline, budget, &mut after);
         assert_eq!(end.expect("it ends"), End::Interrupted);
         drop(log);
         log = Log::open(&path).expect("it is free");
     }
     let mut never = After(Counter::new(u64::MAX));
-    let end = tune(&Script(script), &mut log, &levels, discipline, budget, &mut never);
+    let end = tune(&Script(script), &mut log, &plan, discipline, budget, &mut never);
     let attempts = log.attempts().to_vec();
     std::fs::remove_file(&path).expect("it is removed");
     (end.expect("it ends"), attempts)
@@ -133,27 +143,24 @@ fn search(
 fn whoever_goes_on_goes_on_as_if_nothing_had_happened() {
     let discipline = Discipline::new(1, Some(Timeout::Times(3.0)), BTreeMap::new());
     let (end, undisturbed) = search("whole", &discipline, None);
-    assert_eq!((end, timed(&undisturbed)), (End::Runs, 16));
+    assert_eq!((end, timed(&undisturbed)), (End::Runs, 12));
     for runs in [2, 9] {
         assert_eq!(search("cut", &discipline, Some(runs)).1, undisturbed, "after {runs}");
     }
 }
 
 #[test]
-fn each_level_has_its_share_and_each_configuration_its_warm_ups_first() {
+fn each_configuration_has_its_warm_ups_first() {
     let discipline = Discipline::new(2, None, BTreeMap::new());
     let (_, attempts) = search("levels", &discipline, None);
-    for value in ["a", "b"] {
-        let of_level: Vec<&Attempt> =
-            attempts.iter().filter(|it| it.params["scheme"] == value).collect();
-        assert_eq!(of_level.iter().filter(|it| it.repetition > 0).count(), 8);
-        for (place, attempt) in of_level.iter().enumerate() {
-            let same = of_level[..place].iter().filter(|it| (it.m, it.p) == (attempt.m, attempt.p));
-            let warm_ups = same.clone().filter(|it| it.repetition == 0).count();
-            let has_failed = attempt.status == Status::Failed;
-            let is_right = if attempt.repetition == 0 { warm_ups < 2 } else { warm_ups == 2 };
-            assert!(is_right || has_failed, "{attempt:?}");
-        }
+    for (place, attempt) in attempts.iter().enumerate() {
+        let is_same =
+            |it: &&Attempt| (it.m, it.p, &it.params) == (attempt.m, attempt.p, &attempt.params);
+        let same = attempts[..place].iter().filter(is_same);
+        let warm_ups = same.filter(|it| it.repetition == 0).count();
+        let has_failed = attempt.status == Status::Failed;
+        let is_right = if attempt.repetition == 0 { warm_ups < 2 } else { warm_ups == 2 };
+        assert!(is_right || has_failed, "{attempt:?}");
     }
 }
 
@@ -169,7 +176,7 @@ fn what_is_stopped_has_a_bound_that_is_no_time() {
     let limit = 2.0 * 55.0 * 1.001;
     let late = &log.attempts()[1];
     assert_eq!((late.status, late.time_s), (Status::Timeout, None));
-    let found = tried(&BTreeMap::new(), log.attempts())[1].found;
+    let found = tried(log.attempts())[1].found;
     assert_eq!(found, Finding::Longer(Seconds(limit)));
     std::fs::remove_file(&path).expect("it is removed");
 }
@@ -180,22 +187,22 @@ fn a_program_that_measures_less_than_the_wall_clock_has_bounds_as_much_lower() {
         vec![Attempt::new(1, 1, 1, Status::Ok), Attempt::new(2, 2, 1, Status::Timeout)];
     (attempts[0].wall_s, attempts[0].time_s) = (Some(10.0), Some(4.0));
     attempts[1].wall_s = Some(20.0);
-    let found = tried(&BTreeMap::new(), &attempts)[1].found;
+    let found = tried(&attempts)[1].found;
     assert_eq!(found, Finding::Longer(Seconds(8.0)));
     // How long it took to end does not count.
     attempts[1].limit_s = Some(15.0);
-    let found = tried(&BTreeMap::new(), &attempts)[1].found;
+    let found = tried(&attempts)[1].found;
     assert_eq!(found, Finding::Longer(Seconds(6.0)));
 }
 
 #[test]
 fn a_budget_of_time_is_not_begun_to_be_exceeded() {
     let (path, mut log) = log("budget");
-    let levels = levels(&["a"]);
+    let plan = plan(&["a"]);
     let budget = Budget::new(None, Some(Seconds(700.0)));
     let discipline = Discipline::default();
     let mut never = After(Counter::new(u64::MAX));
-    let end = tune(&Script(script), &mut log, &levels, &discipline, budget, &mut never);
+    let end = tune(&Script(script), &mut log, &plan, &discipline, budget, &mut never);
     assert!(matches!(end.expect("it ends"), End::Time | End::Settled));
     assert!(spent(log.attempts()).0 <= 700.0);
     std::fs::remove_file(&path).expect("it is removed");
@@ -227,7 +234,7 @@ fn searched(
 ) -> (End, Vec<Attempt>) {
     let (path, mut log) = log(name);
     let mut never = After(Counter::new(u64::MAX));
-    let end = tune(&Script(of), &mut log, &levels(&["a"]), discipline, budget, &mut never);
+    let end = tune(&Script(of), &mut log, &plan(&["a"]), discipline, budget, &mut never);
     let attempts = log.attempts().to_vec();
     std::fs::remove_file(&path).expect("it is removed");
     (end.expect("it ends"), attempts)
@@ -271,7 +278,7 @@ fn where_all_is_stopped_nothing_is_left_to_ask_for() {
     let discipline = Discipline::new(0, Some(Timeout::After(Seconds(5.0))), BTreeMap::new());
     let (end, attempts) = searched("all", hangs, &discipline, Budget::new(Some(500), None));
     assert_eq!((end, attempts.len()), (End::Exhausted, feasible(16).count()));
-    assert!(ask(&levels(&["a"]), &attempts, &discipline, 9).expect("orders").is_empty());
+    assert!(ask(&plan(&["a"]), &attempts, &discipline).expect("orders").0.is_empty());
 }
 
 #[test]
@@ -282,5 +289,5 @@ fn a_bound_of_what_is_no_time_is_in_its_unit_and_none_before_any_is_known() {
     attempts[1].wall_s = Some(10.0);
     attempts[1].measured(Seconds(900.0), mmgp_base::quantity::Quantity::Amount("J".into()));
     // 90 W for 20 s at least.
-    assert_eq!(tried(&BTreeMap::new(), &attempts)[0].found, Finding::Longer(Seconds(1800.0)));
+    assert_eq!(tried(&attempts)[0].found, Finding::Longer(Seconds(1800.0)));
 }

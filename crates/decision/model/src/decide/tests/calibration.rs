@@ -324,7 +324,7 @@ fn more_runs_that_agree_with_the_files_never_make_the_choice_worse() {
                 let mapping = order[observed.len()];
                 let deviate: f64 = StandardNormal.sample(&mut random);
                 let time = Seconds(time(mapping) * (0.01 * deviate).exp());
-                observed.push(Observation { mapping, time, repetitions: 1.0 });
+                observed.push(Observation { mapping, level: 0, time, repetitions: 1.0 });
             }
             let runs =
                 (count > 0).then(|| Observations::new("runs.csv", observed.clone(), 0.0, 0.0));

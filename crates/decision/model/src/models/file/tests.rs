@@ -428,6 +428,7 @@ fn with_evidence() -> Parameters {
     let mut parameters = published("pbpi-qs20").unwrap();
     let observed = |m, time_s| Observation {
         mapping: Mapping::of(m, 2),
+        level: 0,
         time: Seconds(time_s),
         repetitions: 3.0,
     };
