@@ -250,7 +250,9 @@ pub fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
     for family in file.figure {
         let (start, family) = (family.span().start, family.into_inner());
         let places = family.at.len();
-        if family.value.len() != places || !family.value.iter().all(|&value| value > 0.0) {
+        if family.value.len() != places
+            || !family.value.iter().all(|&value| value > 0.0 && value.is_finite())
+        {
             let expected = format!("{places} positive numbers, one for each of `at`");
             return Err(wrong(start, &format!("{:?}", family.value), &expected));
         }
@@ -365,6 +367,11 @@ mod tests {
             "program = \"get\"\nat = [1, 2]\nvalue = [3.0]\nwhat = \"x\"\nunit = \"ns\"\n\
              machines = []\nsource = \"x\"\nconfirmed = \"yes\"",
             "my.toml:2:1: found [3.0], expected 2 positive numbers, one for each of `at`",
+        );
+        check(
+            "program = \"get\"\nat = [1, 2]\nvalue = [3.0, inf]\nwhat = \"x\"\nunit = \"ns\"\n\
+             machines = []\nsource = \"x\"\nconfirmed = \"yes\"",
+            "my.toml:2:1: found [3.0, inf], expected 2 positive numbers, one for each of `at`",
         );
         check(
             "value = [3.0]\nunit = \"mile\"",
