@@ -105,6 +105,7 @@ fn study(texts: &[String]) -> Result<Study, String> {
 fn of_search(texts: &[String]) -> Search {
     let failed = SearchedConfiguration {
         mapping: Mapping::SEQUENTIAL,
+        with: texts[9].clone(),
         believed: None,
         times: Vec::new(),
         trouble: Some(texts[10].clone()),
@@ -117,12 +118,15 @@ fn of_search(texts: &[String]) -> Search {
         limit: 0.02,
         origin: vec![("Command".into(), texts[7].clone())],
         warnings: vec![texts[6].clone()],
+        captured: vec![texts[8].clone()],
+        pictured: texts[9].clone(),
         configurations: vec![failed],
         speed_up: None,
         attempts: vec![Row {
             order: 1,
             m: Mapping::SEQUENTIAL.m(),
             p: 1,
+            with: texts[9].clone(),
             kind: texts[5].clone(),
             status: texts[6].clone(),
             number: Some(1.0),

@@ -651,3 +651,12 @@ fn of_several_tables_in_markdown_the_one_of_runs_counts() {
                 | Ranks | Threads | Time (s) |\n|---|---|---|\n| 1 | 1 | 9 |\n| 1 | 2 | **5** |\n";
     assert_eq!(read(text), "1 1 9; 1 2 5");
 }
+
+#[test]
+fn what_stands_between_angles_is_a_type_or_a_cell() {
+    let table = |types: &str| format!("m p time_s\n{types}\n1 1 9\n1 2 5\n");
+    assert_eq!(read(&table("<int> <int> <dbl>")), "1 1 9; 1 2 5");
+    // Without two numbers in it, no column is offered as both m and p.
+    assert!(!read("z\n<>\n").contains("columns m,p"), "{}", read("z\n<>\n"));
+    assert!(read("z\n<8x4>\n").contains("columns m,p=z"), "{}", read("z\n<8x4>\n"));
+}

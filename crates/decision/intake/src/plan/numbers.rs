@@ -287,7 +287,7 @@ impl Planner<'_> {
             let look = &self.survey.columns[*place];
             let is_time = matches!(self.measures[*place], Measure::Time(_));
             let is_free = !is_time && self.roles[*place].is_none();
-            is_free && look.filled > 0 && look.pairs + 2 >= look.filled
+            is_free && look.pairs > 0 && look.pairs + 2 >= look.filled
         };
         let names = self.all_names();
         let found = format!("found the columns {names}, none of which is called as m or p are");

@@ -194,9 +194,16 @@ fn is_about(line: &str) -> bool {
         Some(b'[') => text.ends_with(']') && text.contains(" rows"),
         Some(b's') => text.starts_with("shape: ("),
         Some(b'`') => text.starts_with("```"),
-        Some(b'<') => text.split_whitespace().all(|it| it.starts_with('<') && it.ends_with('>')),
+        Some(b'<') => text.split_whitespace().all(is_type),
         _ => false,
     }
+}
+
+/// Whether a word is the type of a column, as tables of R have below their names: `<dbl>`, `<int64>`.
+fn is_type(word: &str) -> bool {
+    let name = word.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+    let name = name.map(|it| it.trim_end_matches(|it: char| it.is_ascii_digit()));
+    name.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphabetic()))
 }
 
 /// Whether a line among rows of several fields is a remark: one field of words, as in `(12 rows)`.
