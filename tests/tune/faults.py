@@ -144,7 +144,8 @@ class Case:
             process.wait()
             return
         if code not in codes:
-            self.wrong.append(f"{what}: exit code {code}")
+            said = [(it, it.read_text(errors="replace").splitlines()[-3:]) for it in self.folder.glob("*.err")]
+            self.wrong.append(f"{what}: exit code {code}; said {dict((it.stem, lines) for it, lines in said)}")
 
     def no_orphans(self, mark, what, within=1.0):
         """Looks for processes that are left, after so long at most [s]: a supervisor that was about to
@@ -170,9 +171,9 @@ class Case:
                 self.no_orphans(mark, "disturbed")
                 return
             self.counts[how] += 1
-            # It may have been about to end, or its supervisor about to begin.
-            codes = {"supervisor": [0, 1, 2], "interrupt": [130, 0, 1],
-                     "terminate": [143, 0, 1, 2]}
+            # It may have been about to end, or to begin, or its supervisor about to begin.
+            codes = {"supervisor": [0, 1, 2], "interrupt": [130, -signal.SIGINT, 0, 1],
+                     "terminate": [143, -signal.SIGTERM, 0, 1, 2]}
             self.ends(process, how, codes.get(how, [-signal.SIGKILL, 0, 1]))
             # What a tune leaves that was killed may still be about to end when the next one does; and where
             # the next one's supervisor is killed while it ends that, the one after it has to.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use mmgp_base::Site;
 use mmgp_base::units::Seconds;
+use mmgp_model::fit::runs::Cell;
 use mmgp_model::models::observations::{LowerBound, Observation, Observations};
 
 use crate::design::apart;
@@ -98,15 +99,14 @@ impl History {
     pub fn observations(&self) -> Observations {
         let (mut configurations, mut scatter, mut degrees_of_freedom) = (Vec::new(), 0.0, 0.0);
         for (Site { mapping, level }, record) in self.all() {
-            let logs = record.times_s.iter().map(|time| time.ln());
-            let repetitions = record.times_s.len() as f64;
-            if repetitions > 0.0 {
-                let mean = logs.clone().sum::<f64>() / repetitions;
-                scatter += logs.map(|log| (log - mean).powi(2)).sum::<f64>();
-                degrees_of_freedom += repetitions - 1.0;
-                let time = Seconds(mean.exp());
-                configurations.push(Observation { mapping, level, time, repetitions });
+            if record.times_s.is_empty() {
+                continue;
             }
+            let cell = Cell::of((mapping.m(), mapping.p()), &record.times_s);
+            let (time, repetitions) = (Seconds(cell.log_time.exp()), cell.count as f64);
+            scatter += cell.log_squares;
+            degrees_of_freedom += repetitions - 1.0;
+            configurations.push(Observation { mapping, level, time, repetitions });
         }
         let bound = |(Site { mapping, level }, record): (Site, &Record)| {
             record.longer_than.map(|longer_than| LowerBound { mapping, level, longer_than })
