@@ -88,8 +88,9 @@ pub fn why(end: End) -> &'static str {
     }
 }
 
-/// A part of the time by which a formula is so far off that its terms explain nothing.
-const FAR_OFF: f64 = 0.25;
+/// A part of the time by which a formula is so far off that its terms explain nothing: where it was off by 6 to 13 %,
+/// three tunes of one program called its largest part 44, 69 and 73 % (`tests/real`).
+const FAR_OFF: f64 = 0.05;
 
 impl SearchAnswer<'_> {
     fn search(&self) -> &Search {
@@ -328,11 +329,6 @@ impl SearchAnswer<'_> {
                 "Equation 11 is off by {off} there, and does not tell what limits."
             ));
         }
-        let off = if (total / measured - 1.0).abs() > 0.05 {
-            format!(", which gives {} there", quantity.shown(Seconds(total)))
-        } else {
-            String::new()
-        };
         parts.retain(|part| part.time.0 > 0.005 * total);
         parts.sort_by(|one, other| other.time.0.total_cmp(&one.time.0));
         let told: Vec<String> = parts
@@ -348,7 +344,7 @@ impl SearchAnswer<'_> {
         let first = told.first()?;
         let rest = told[1..].join(", ");
         let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
-        Some(format!("By equation 11{off}, what limits is {first}{rest}."))
+        Some(format!("By equation 11, what limits is {first}{rest}."))
     }
 }
 
