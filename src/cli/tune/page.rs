@@ -14,8 +14,9 @@ use crate::tune::engine::mapping;
 use crate::units::Seconds;
 use crate::{Mapping, Site};
 
-/// The most states of a search that are found again for its page.
-const MOST_JUDGED: usize = 100;
+/// The most states of a search that are found again for its page, and where there are further factors, of which each
+/// takes some ten times as long.
+const MOST_JUDGED: [usize; 2] = [100, 20];
 
 impl SearchAnswer<'_> {
     /// What a page shows of the search; what is known after each attempt is found again. `absent` says what
@@ -177,7 +178,8 @@ impl SearchAnswer<'_> {
 
     /// Every attempt, with what was known after it.
     fn rows(&self, all: &[Attempt]) -> Result<Vec<Row>> {
-        let step = all.len().div_ceil(MOST_JUDGED);
+        let has_levels = self.plan.levels.len() > 1;
+        let step = all.len().div_ceil(MOST_JUDGED[usize::from(has_levels)]);
         let (quantity, captured) = (self.objective.quantity(), self.captured());
         let row = |(place, it): (usize, &Attempt)| -> Result<Row> {
             let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
