@@ -327,9 +327,10 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
     let folder = &arguments.out;
     let source = Source::read_any(results)?;
     let requests = Requests::of(folder, session)?;
-    let (mut told, mut known) = (0, 0);
+    let mut known = 0;
     let mut claims = arguments.said.claims();
     claims.objective = arguments.objective.clone();
+    let mut told = Vec::new();
     for result in launch::results::read(&source, &claims)? {
         if result.id.is_some_and(|id| was_told(session, id)) {
             known += 1;
@@ -346,12 +347,17 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
         };
         let (nodes, params) =
             asked.map_or((1, BTreeMap::new()), |it| (it.nodes, it.params.clone()));
+        check_is_declared(folder, mapping, &params)?;
+        told.push((mapping, nodes, params, result));
+    }
+    // Of a file with what was not declared nothing is told.
+    let count = told.len();
+    for (mapping, nodes, params, result) in told {
         let id = result.id.unwrap_or_else(|| next_id(session, &requests));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
         append(session, Attempt { nodes, params, ..attempt }, result.outcome, result.quantity)?;
-        told += 1;
     }
-    line(&format!("{told} runs were told, {known} were known"));
+    line(&format!("{count} runs were told, {known} were known"));
     Ok(Answer::Done)
 }
 

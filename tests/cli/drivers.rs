@@ -80,6 +80,12 @@ fn what_was_not_declared_is_not_told() {
     let flags = ["tell", "--out", "out", "--m", "1", "--p", "1", "--time", "1", "--param", "a=b"];
     let factor = folder.mmgp(&flags);
     assert!(factor.stderr.contains("--param: found a=b, expected none"), "{}", factor.stderr);
+    // Of a table with one such nothing is told.
+    folder.write("results.csv", "m,p,time_s\n1,1,3\n9,1,2\n");
+    let table = folder.mmgp(&["tell", "--out", "out", "--results", "results.csv"]);
+    assert_eq!(table.code, Some(2));
+    assert!(table.stderr.contains("(9, 1), which was not declared"), "{}", table.stderr);
+    assert_eq!(folder.read("out/log.jsonl"), "");
     let large = tell(&folder, "18446744073709551615", "1", ["--time", "1s"]);
     assert!(large.code == Some(2) && large.stderr.contains("--id"), "{}", large.stderr);
 }
