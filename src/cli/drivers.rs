@@ -10,8 +10,8 @@ use super::input::ClaimArguments;
 use super::objective::{amount, configuration};
 use super::output::{data, json, line, warn};
 use super::tune::{
-    DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, TypedFlags, declaration,
-    duration, keep_declaration, of_drivers, repair, why,
+    Declaration, DeclareArguments, FOLDER, Request, Requests, SearchArguments, Session, TypedFlags,
+    declaration, duration, keep_declaration, of_drivers, repair, why,
 };
 use super::{Answer, Invocation};
 use crate::Mapping;
@@ -221,7 +221,7 @@ pub fn tell(arguments: &TellArguments) -> Result<Answer> {
     let params = arguments.param.iter().cloned().collect();
     let requests = Requests::of(&arguments.out, &session)?;
     let id = arguments.id.unwrap_or_else(|| next_id(&session, &requests));
-    check_is_declared(&arguments.out, mapping, &params)?;
+    check_is_declared(&arguments.out, &declared_in(&arguments.out)?, mapping, &params)?;
     let asked = requests.with_id(id).filter(|it| (it.m, it.p) != (m, p) || it.params != params);
     if let Some(asked) = asked {
         return Err(Error::out_of_range(
@@ -260,14 +260,20 @@ fn next_id(session: &Session, requests: &Requests) -> u64 {
     requests.free_id(session.log.attempts().iter().map(|it| it.id).max().unwrap_or(0))
 }
 
+/// What was declared in a folder, where something was.
+fn declared_in(folder: &Path) -> Result<Option<Declaration>> {
+    let Some(arguments) = declaration(folder)? else { return Ok(None) };
+    Ok(Some(arguments.searched(&[])?.0))
+}
+
 /// Refuses a run of what was not declared in a folder where something was.
 fn check_is_declared(
     folder: &Path,
+    declared: &Option<Declaration>,
     mapping: Mapping,
     params: &BTreeMap<String, String>,
 ) -> Result<()> {
-    let Some(arguments) = declaration(folder)? else { return Ok(()) };
-    let (declared, _) = arguments.searched(&[])?;
+    let Some(declared) = declared else { return Ok(()) };
     let factors = |of: &BTreeMap<String, String>| -> String {
         of.iter().map(|(name, value)| format!(" {name}={value}")).collect()
     };
@@ -330,7 +336,8 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
     let mut known = 0;
     let mut claims = arguments.said.claims();
     claims.objective = arguments.objective.clone();
-    let mut told = Vec::new();
+    // Of a file with what was not declared nothing is told.
+    let (declared, mut told) = (declared_in(folder)?, Vec::new());
     for result in launch::results::read(&source, &claims)? {
         if result.id.is_some_and(|id| was_told(session, id)) {
             known += 1;
@@ -347,10 +354,9 @@ fn collect(arguments: &TellArguments, results: &Path, session: &mut Session) -> 
         };
         let (nodes, params) =
             asked.map_or((1, BTreeMap::new()), |it| (it.nodes, it.params.clone()));
-        check_is_declared(folder, mapping, &params)?;
+        check_is_declared(folder, &declared, mapping, &params)?;
         told.push((mapping, nodes, params, result));
     }
-    // Of a file with what was not declared nothing is told.
     let count = told.len();
     for (mapping, nodes, params, result) in told {
         let id = result.id.unwrap_or_else(|| next_id(session, &requests));

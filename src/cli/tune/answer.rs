@@ -97,14 +97,9 @@ impl SearchAnswer<'_> {
         &self.plan.search
     }
 
-    /// Attempts at what may be chosen, or has the same further factors.
+    /// Attempts whose further factors have values that may be chosen.
     pub fn of_search(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|it| self.plan.site(it).is_some())
-    }
-
-    /// The level of the choice; the first while there is none.
-    pub fn level(&self) -> u32 {
-        self.verdict.choice.map_or(0, |it| it.level)
     }
 
     /// A configuration in the user's words.
@@ -134,13 +129,17 @@ impl SearchAnswer<'_> {
         timed.filter_map(|it| self.plan.site(it)).collect()
     }
 
+    /// The product of time and factor of the objective, which is least of what is best.
+    fn product(&self, (site, time): (Site, Seconds)) -> f64 {
+        time.0 * self.objective.factor(site.mapping)
+    }
+
     /// What ran well with the least mean of each level, of the objective, by the place of the level.
     fn best_of_levels(&self) -> BTreeMap<u32, (Site, Seconds)> {
         let mut best: BTreeMap<u32, (Site, Seconds)> = BTreeMap::new();
-        let product = |(site, time): (Site, Seconds)| time.0 * self.objective.factor(site.mapping);
         for (site, times) in self.times() {
             let found = (site, geometric_mean(&times));
-            let is_better = |&before: &(Site, Seconds)| product(found) < product(before);
+            let is_better = |&before: &(Site, Seconds)| self.product(found) < self.product(before);
             if best.get(&site.level).is_none_or(is_better) {
                 best.insert(site.level, found);
             }
@@ -152,10 +151,8 @@ impl SearchAnswer<'_> {
     fn others(&self) -> Option<String> {
         let best = self.best_of_levels();
         let mut others: Vec<(Site, Seconds)> =
-            best.into_values().filter(|(site, _)| site.level != self.level()).collect();
-        let product =
-            |&(site, time): &(Site, Seconds)| time.0 * self.objective.factor(site.mapping);
-        others.sort_by(|one, other| product(one).total_cmp(&product(other)));
+            best.into_values().filter(|(site, _)| site.level != self.verdict.level()).collect();
+        others.sort_by(|&one, &other| self.product(one).total_cmp(&self.product(other)));
         let shown = |(site, time): (Site, Seconds)| {
             format!("{} {}", self.name(site), self.objective.quantity().shown(time))
         };
@@ -226,7 +223,7 @@ impl SearchAnswer<'_> {
         let measured = verdict.choice.and_then(|it| Some(self.times().get(&it)?.len()));
         let choice = verdict.choice.zip(verdict.time).map(|(site, time)| (site.mapping, time));
         let pair = |site: Site| [site.mapping.m(), site.mapping.p()];
-        let has_factors = self.plan.levels.len() > 1 || !self.plan.levels[0].is_empty();
+        let has_factors = !self.plan.levels[0].is_empty();
         let params = verdict.choice.filter(|_| has_factors).map(|it| self.plan.factors(it));
         let alike_params = |site: &Site| Object::from_iter(self.plan.factors(*site).clone());
         Object::new()

@@ -2,10 +2,10 @@
 
 use super::answer::SearchAnswer;
 use super::noise::{interrupted, stolen};
+use crate::Mapping;
 use crate::attempt::{Attempt, Status};
 use crate::native::placement_notes;
 use crate::units::{Percent, Seconds};
-use crate::{Mapping, Site};
 
 /// The most that a printed time of the same run may be, over the wall clock.
 const LARGER: f64 = 1.02;
@@ -74,14 +74,13 @@ impl SearchAnswer<'_> {
         let mut shares: Vec<_> = timed.filter_map(share).collect();
         shares.sort_by(|one, other| one.0.total_cmp(&other.0));
         let (first, last) = (shares.first()?, shares.last()?);
-        let of = |it: Site| self.name(it);
         if last.0 > LARGER && last.2.0 > last.3.0 + CLOCK_S {
             return Some(format!(
                 "What it prints is larger than the wall clock: {} of {} at {}. Is it the time of this run, \
                  in its unit?",
                 last.2,
                 last.3,
-                of(last.1)
+                self.name(last.1)
             ));
         }
         (last.0 > VARIES * first.0 && first.1 != last.1).then(|| {
@@ -89,9 +88,9 @@ impl SearchAnswer<'_> {
                 "What it prints is {} of the wall clock at {}, {} at {}: what it leaves out depends on the \
                  configuration. Without --time-from the whole counts.",
                 Percent(first.0),
-                of(first.1),
+                self.name(first.1),
                 Percent(last.0),
-                of(last.1)
+                self.name(last.1)
             )
         })
     }

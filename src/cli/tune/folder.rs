@@ -1,6 +1,5 @@
 //! What is left in the folder, and the answer.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args as _, Command, FromArgMatches as _};
@@ -109,10 +108,9 @@ fn found<'a>(
 ) -> Result<SearchAnswer<'a>> {
     let plan = report.plan;
     let objective = in_unit_of(attempts, &plan.search.objective)?;
-    let level = verdict.choice.map_or(0, |it| it.level);
     Ok(SearchAnswer {
         plan,
-        parameters: of_level(report, &plan.levels[level as usize], attempts, objective.quantity()),
+        parameters: of_level(report, verdict.level(), attempts, objective.quantity()),
         objective,
         verdict,
         attempts,
@@ -121,14 +119,15 @@ fn found<'a>(
     })
 }
 
-/// The parameters that runs with these further factors determine, or why they do not.
+/// The parameters that the runs of a level determine, or why they do not.
 fn of_level(
     report: &SearchReport<'_>,
-    factors: &BTreeMap<String, String>,
+    level: u32,
     attempts: &[Attempt],
     quantity: &Quantity,
 ) -> std::result::Result<Parameters, String> {
     let program = (&*program_name(attempts), report.declared.decomposition);
+    let factors = &report.plan.levels[level as usize];
     parameters((report.plan, factors), attempts, quantity, program)
 }
 
@@ -179,11 +178,11 @@ pub fn write(report: &SearchReport<'_>, attempts: &[Attempt]) -> Result<String> 
             table::write(&folder.join(format!("runs{suffix}.csv")), text)?;
         }
         let file = format!("params{suffix}.toml");
-        match of_level(report, factors, attempts, quantity) {
+        let is_chosen = level == verdict.level();
+        let of_other = (!is_chosen).then(|| of_level(report, level, attempts, quantity));
+        match of_other.as_ref().unwrap_or(&found.parameters) {
             Ok(parameters) => table::write(&folder.join(&file), parameters.to_toml())?,
-            Err(why) if level == found.level() => {
-                absent.push(format!("{file} is not here: {why}."))
-            }
+            Err(why) if is_chosen => absent.push(format!("{file} is not here: {why}.")),
             Err(_) => {}
         }
     }

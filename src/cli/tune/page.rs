@@ -42,7 +42,7 @@ impl SearchAnswer<'_> {
             origin: self.origin(command, &all),
             warnings: self.doubts(),
             captured: self.captured().iter().map(CapturedKey::heading).collect(),
-            pictured: self.with(self.level()),
+            pictured: self.with(self.verdict.level()),
             configurations: self.configurations()?,
             speed_up,
             attempts: self.rows(&all)?,
@@ -147,7 +147,7 @@ impl SearchAnswer<'_> {
         if !self.objective.quantity().is_speed() {
             return None;
         }
-        let level = self.level();
+        let level = self.verdict.level();
         let times = self.times().into_iter().filter(|(site, _)| site.level == level);
         let times: BTreeMap<Mapping, Vec<Seconds>> =
             times.map(|(site, times)| (site.mapping, times)).collect();

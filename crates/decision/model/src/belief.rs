@@ -39,6 +39,7 @@ use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
 use crate::objective::Objective;
 use crate::statistics::quantile_97_5;
+pub(crate) use asked::sites_of;
 use asked::{quantity, together};
 use components::{Component, Data, FEWEST_FOR_ONE, Family, WILD_VARIANCE, wildest};
 use form::PriorMean;

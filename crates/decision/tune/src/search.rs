@@ -96,6 +96,11 @@ pub struct BelievedTime {
 }
 
 impl Verdict {
+    /// The level of the choice; the first while there is none.
+    pub fn level(&self) -> u32 {
+        self.choice.map_or(0, |it| it.level)
+    }
+
     /// Whether no more runs are worth making.
     pub fn is_settled(&self) -> bool {
         self.end.is_some()
@@ -449,28 +454,46 @@ mod tests {
         assert!(time(search.judge(&tried).unwrap().choice.unwrap()) < 1.02 * least);
     }
 
+    /// Judges after each run of a program, until the end.
+    fn ended(search: &Search, mut found: impl FnMut(Site, usize) -> f64) -> (Verdict, usize) {
+        let mut tried = Vec::new();
+        loop {
+            let verdict = search.judge(&tried).unwrap();
+            if verdict.is_settled() {
+                return (verdict, tried.len());
+            }
+            let site = verdict.next[0].0;
+            let before = tried.iter().filter(|it: &&Trial| it.site == site).count();
+            let found = Finding::Time(Seconds(found(site, before)));
+            tried.push(Trial { site, found });
+        }
+    }
+
+    /// Times that scatter about a truth, whichever run it is.
+    fn scattered(
+        seed: u64,
+        noise: f64,
+        truth: impl Fn(Site) -> f64,
+    ) -> impl FnMut(Site, usize) -> f64 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        move |site, _| {
+            let deviate: f64 = StandardNormal.sample(&mut random);
+            truth(site) * (noise * deviate).exp()
+        }
+    }
+
     /// The searches of landscapes that are flat: how many of 20 end otherwise than with the fewest cores of what cannot
     /// be told apart, and the most runs beyond trying each once.
     fn flat(space: &[Mapping], goal: Goal, noise: f64) -> (usize, usize) {
         let (mut others, mut most) = (0, 0);
         for seed in 0..20 {
             let search = Search { seed, goal, ..search(space.to_vec()) };
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-            let mut tried = Vec::new();
-            let verdict = loop {
-                let verdict = search.judge(&tried).unwrap();
-                if verdict.is_settled() {
-                    break verdict;
-                }
-                let deviate: f64 = StandardNormal.sample(&mut random);
-                let found = Finding::Time(Seconds(10.0 * (noise * deviate).exp()));
-                tried.push(Trial { site: verdict.next[0].0, found });
-            };
+            let (verdict, runs) = ended(&search, scattered(seed, noise, |_| 10.0));
             let fewest = space.iter().min_by_key(|it| (it.apus(), **it)).copied();
             others += usize::from(
                 verdict.end != Some(End::Alike) || verdict.choice.map(|it| it.mapping) != fewest,
             );
-            most = most.max(tried.len().saturating_sub(space.len()));
+            most = most.max(runs.saturating_sub(space.len()));
         }
         (others, most)
     }
@@ -495,21 +518,6 @@ mod tests {
                 println!("{} {noise} {goal:?}: {others} {most}", space.len());
                 assert!(others <= allowed && most <= 6, "{noise} {goal:?}: {others} {most}");
             }
-        }
-    }
-
-    /// Judges after each run of a program, until the end.
-    fn ended(search: &Search, found: impl Fn(Site, usize) -> f64) -> (Verdict, usize) {
-        let mut tried = Vec::new();
-        loop {
-            let verdict = search.judge(&tried).unwrap();
-            if verdict.is_settled() {
-                return (verdict, tried.len());
-            }
-            let site = verdict.next[0].0;
-            let before = tried.iter().filter(|it: &&Trial| it.site == site).count();
-            let found = Finding::Time(Seconds(found(site, before)));
-            tried.push(Trial { site, found });
         }
     }
 
@@ -691,23 +699,11 @@ mod tests {
                 let space: Vec<Site> = (0..8).flat_map(site).collect();
                 let search =
                     Search { space, prior: prior.clone(), goal, seed, ..search(Vec::new()) };
-                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                let mut tried = Vec::new();
-                let verdict = loop {
-                    let verdict = search.judge(&tried).unwrap();
-                    if verdict.is_settled() {
-                        break verdict;
-                    }
-                    let (site, _) = verdict.next[0];
-                    let deviate: f64 = StandardNormal.sample(&mut random);
-                    let found =
-                        Finding::Time(Seconds(time_of_levels(site) * (0.01 * deviate).exp()));
-                    tried.push(Trial { site, found });
-                };
+                let (verdict, runs) = ended(&search, scattered(seed, 0.01, time_of_levels));
                 let least =
                     search.space.iter().map(|&it| time_of_levels(it)).fold(f64::INFINITY, f64::min);
                 let regret = time_of_levels(verdict.choice.unwrap()) / least - 1.0;
-                assert!(regret < 0.03 && tried.len() <= most, "{regret} {}", tried.len());
+                assert!(regret < 0.03 && runs <= most, "{regret} {runs}");
             }
         }
     }

@@ -165,7 +165,7 @@ const HEAVIEST: usize = 12;
 const BLOCK: usize = 512;
 
 /// Sites of what is asked for.
-fn sites_of<S: Copy + Into<Site>>(sites: &[S]) -> Vec<Site> {
+pub(crate) fn sites_of<S: Copy + Into<Site>>(sites: &[S]) -> Vec<Site> {
     sites.iter().map(|&it| it.into()).collect()
 }
 

@@ -9,7 +9,7 @@
 use mmgp_base::Site;
 use nalgebra::DMatrix;
 
-use super::scatter::{LENGTH, Node};
+use super::scatter::{LENGTH, Node, log_product};
 use crate::statistics::kernel;
 
 /// How alike levels are.
@@ -68,7 +68,7 @@ impl Levels {
 
 /// The covariances, each over its variance, of what sites have in common beyond the mean.
 pub(super) struct Kernels {
-    /// Of the misfit.
+    /// Kernel of the misfit.
     mappings: DMatrix<f64>,
     /// How alike levels are, and the product of the places in (log m, log p); `None` where there is one level.
     levels: Option<(DMatrix<f64>, DMatrix<f64>)>,
@@ -85,13 +85,8 @@ impl Kernels {
         Self {
             mappings: between(&|one, other| kernel(one.mapping, other.mapping, LENGTH)),
             levels: (!levels.is_one()).then(|| {
-                let product = |one: Site, other: Site| {
-                    let (one, other) = (one.mapping, other.mapping);
-                    let logs = |one: u32, other: u32| f64::from(one).ln() * f64::from(other).ln();
-                    logs(one.m(), other.m()) + logs(one.p(), other.p())
-                };
                 let alike = between(&|one, other| levels.likeness(one.level, other.level));
-                (alike, between(&product))
+                (alike, between(&|one, other| log_product(one.mapping, other.mapping)))
             }),
         }
     }

@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::asked::sites_of;
 use crate::statistics::{below, density, deviate, quantile as of_normal};
 use mmgp_base::Site;
 use mmgp_base::units::Seconds;
@@ -70,7 +71,7 @@ impl Marginals {
     /// terms a standard deviation is mostly what all configurations have in common, and what ran would
     /// win over what is better: a quarter of it is enough.
     pub fn order<S: Copy + Into<Site>>(&self, sites: &[S]) -> Vec<usize> {
-        let sites: Vec<Site> = sites.iter().map(|&it| it.into()).collect();
+        let sites = sites_of(sites);
         let keys: Vec<f64> = (0..sites.len()).map(|index| self.caution(index)).collect();
         let mut all: Vec<usize> = (0..sites.len()).collect();
         all.sort_by(|&one, &other| {

@@ -20,11 +20,11 @@ pub(super) struct Node {
 /// Standard deviations of what levels of further factors do to the logarithm of a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Apart {
-    /// To that of all mappings alike.
+    /// Deviation that all mappings have in common.
     pub all: f64,
-    /// To its slopes over log m and log p.
+    /// Deviation of the slopes over log m and log p.
     pub slopes: f64,
-    /// To that of each mapping, and of those near it.
+    /// Deviation of each mapping, shared with those near it.
     pub each: f64,
 }
 
@@ -40,9 +40,14 @@ impl Apart {
     /// The variance of what levels do to one mapping.
     pub fn variance(self, mapping: Mapping) -> f64 {
         let [all, slopes, each] = self.variances();
-        let square = |count: u32| f64::from(count).ln().powi(2);
-        all + slopes * (square(mapping.m()) + square(mapping.p())) + each
+        all + slopes * log_product(mapping, mapping) + each
     }
+}
+
+/// The product of two mappings as places in (log m, log p).
+pub(super) fn log_product(one: Mapping, other: Mapping) -> f64 {
+    let logs = |one: u32, other: u32| f64::from(one).ln() * f64::from(other).ln();
+    logs(one.m(), other.m()) + logs(one.p(), other.p())
 }
 
 impl Node {

@@ -7,7 +7,7 @@ use std::fmt;
 use super::Configuration;
 use super::candidates::untold;
 use super::contest::Contest;
-use crate::belief::{Marginals, Posterior, as_printed};
+use crate::belief::{Marginals, Posterior, as_printed, sites_of};
 use crate::models::terms::Term;
 use crate::objective::Objective;
 use mmgp_base::error::Result;
@@ -178,7 +178,7 @@ pub fn chosen<S: Copy + Into<Site>>(
     marginals: &Marginals,
     objective: &Objective,
 ) -> usize {
-    let sites: Vec<Site> = sites.iter().map(|&it| it.into()).collect();
+    let sites = sites_of(sites);
     let order = marginals.order(&sites);
     let first = order[0];
     let Some(tolerance) = objective.tolerance() else { return first };
