@@ -182,6 +182,12 @@ impl Row<'_> {
         std::str::from_utf8(self.bytes(column)).expect("invariant: the source is UTF-8")
     }
 
+    /// The field of a column of that name; empty where none was asked for.
+    pub fn text_of(&self, name: &str) -> &str {
+        let column = self.columns.iter().position(|column| column.name == name);
+        column.map_or("", |column| self.text(column))
+    }
+
     /// A whole number of at least `least`.
     #[inline]
     pub fn count(&self, column: usize, least: u32) -> Result<u32> {
@@ -216,6 +222,14 @@ impl Row<'_> {
         match self.text(column).parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(self.number_error(column, "a finite number")),
+        }
+    }
+
+    /// A finite number of zero or more.
+    pub fn amount(&self, column: usize) -> Result<f64> {
+        match self.text(column).parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            _ => Err(self.number_error(column, "a finite number of 0 or more")),
         }
     }
 

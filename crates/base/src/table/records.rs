@@ -51,8 +51,10 @@ macro_rules! record {
 }
 
 mod programs;
+mod terms;
 
 pub use programs::*;
+pub use terms::*;
 
 record! {
     /// A row of `alpha.csv`: time until all of `processes` concurrent matrix products are done.
@@ -263,12 +265,23 @@ record! {
 }
 
 /// A number that may not be known: an empty field.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Maybe(pub Option<f64>);
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub struct Maybe<T = f64>(pub Option<T>);
 
-impl fmt::Display for Maybe {
+impl<T: fmt::Display> fmt::Display for Maybe<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |number| number.fmt(f))
+        self.0.as_ref().map_or(Ok(()), |number| number.fmt(f))
     }
 }
 
