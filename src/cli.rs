@@ -28,6 +28,8 @@ mod objective;
 mod output;
 mod plot;
 mod predict;
+#[cfg(unix)]
+mod probe;
 mod report;
 mod scaling;
 mod schedulers;
@@ -97,6 +99,8 @@ enum Command {
     Show(show::ShowArguments),
     #[cfg(unix)]
     Compare(show::CompareArguments),
+    #[cfg(unix)]
+    Probe(probe::Arguments),
     Bench(bench::BenchArguments),
     Profile(Programs<bench::ProfileArguments>),
     ImportProfile(exchange::ImportArguments),
@@ -270,6 +274,8 @@ fn run(command: &Command, invocation: &Invocation) -> Result<Answer> {
         Command::Tune(arguments) => tune::run(arguments, invocation),
         #[cfg(unix)]
         Command::Measure(arguments) => measure::run(arguments, invocation),
+        #[cfg(unix)]
+        Command::Probe(arguments) => probe::run(arguments),
         #[cfg(unix)]
         Command::Ask(arguments) => drivers::ask(arguments, invocation),
         #[cfg(unix)]

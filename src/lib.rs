@@ -129,8 +129,9 @@ pub use mmgp_model::{
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_intake as intake,
     mmgp_kernels as kernels, mmgp_lab as lab, mmgp_launch as launch, mmgp_lists as lists,
-    mmgp_machine as machine, mmgp_native as native, mmgp_pictures as plot, mmgp_runtime as runtime,
-    mmgp_sim as sim, mmgp_spu as spu, mmgp_sweep as sweep, mmgp_tune as tune,
+    mmgp_machine as machine, mmgp_native as native, mmgp_pictures as plot, mmgp_probe as probe,
+    mmgp_runtime as runtime, mmgp_sim as sim, mmgp_spu as spu, mmgp_sweep as sweep,
+    mmgp_tune as tune,
 };
 
 /// The version of this build and the commit that it is of: `0.1.0 (ab12cd3)`, `0.1.0 (ab12cd3-dirty)`

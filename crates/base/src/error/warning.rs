@@ -9,6 +9,9 @@ pub enum Warning {
     /// How a table was understood, where its columns are not called as mmgp calls them.
     #[error("{0}")]
     Understood(String),
+    /// What a probe of a program could not see, or what disturbed it.
+    #[error("{0}")]
+    Probed(String),
     /// A column that the format does not know was skipped.
     #[error(
         "{at}: column {:?} is not known and was ignored{}",

@@ -1,0 +1,141 @@
+//! A run of a program with the library loaded.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::table::{self, Source};
+
+use crate::library::Library;
+use crate::process::{Ended, Process};
+
+/// A program that ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traced {
+    /// What its ranks wrote, in their order; at least one.
+    pub processes: Vec<Process>,
+}
+
+impl Traced {
+    /// Ranks (m).
+    pub fn ranks(&self) -> u32 {
+        self.processes.len() as u32
+    }
+
+    /// The most threads (p) of any.
+    pub fn threads(&self) -> u32 {
+        self.processes.iter().map(|it| it.threads).max().unwrap_or(1)
+    }
+}
+
+/// Runs a program to its end, with its input and output as they are, and reads what its processes wrote in a folder
+/// for the time of the run.
+///
+/// # Errors
+/// [`Error::Program`] where it cannot be started, fails, or says nothing of itself.
+pub fn run(library: &Library, argv: &[String], folder: &Path) -> Result<Traced> {
+    table::create_folder(folder)?;
+    let traced = started(library, argv, folder).and_then(|()| read(folder, &argv[0]));
+    table::remove_folder(folder)?;
+    traced
+}
+
+fn started(library: &Library, argv: &[String], folder: &Path) -> Result<()> {
+    let failed = |why: String| Error::Program { program: argv[0].clone(), why };
+    let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
+    let own = library.file.to_string_lossy();
+    let preload = if preloaded.is_empty() { own.to_string() } else { format!("{own}:{preloaded}") };
+    let folder = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
+    let status = Command::new(&argv[0])
+        .args(&argv[1..])
+        .env("LD_PRELOAD", preload)
+        .env("MMGP_PROBE_DIR", folder)
+        .env("MMGP_PROBE_PARENT", std::process::id().to_string())
+        .status()
+        .map_err(|error| failed(error.to_string()))?;
+    match (status.code(), status.signal()) {
+        (Some(0), _) => Ok(()),
+        (Some(code), _) => {
+            Err(failed(format!("ended with exit code {code}: nothing is kept of it")))
+        }
+        (None, signal) => {
+            let signal = signal.unwrap_or_default();
+            Err(failed(format!("was ended by signal {signal}: nothing is kept of it")))
+        }
+    }
+}
+
+fn read(folder: &Path, program: &str) -> Result<Traced> {
+    let failed = |why: String| Error::Program { program: program.into(), why };
+    let read = |name: &String| Process::read(&Source::read(&folder.join(name))?);
+    let all: Vec<Process> = table::files_in(folder)?.iter().map(read).collect::<Result<_>>()?;
+    let mut processes: Vec<Process> = all.iter().filter(|it| it.ranks > 0).cloned().collect();
+    if processes.is_empty() {
+        processes = all.into_iter().filter(|it| !it.regions.is_empty()).collect();
+        if processes.len() > 1 {
+            let count = processes.len();
+            return Err(failed(format!(
+                "{count} processes entered regions, and none called MPI: which of them are copies of one program is \
+                 not known; probe one of them"
+            )));
+        }
+    }
+    processes.sort_by_key(|it| it.rank);
+    let Some(first) = processes.first() else { return Err(failed(NOTHING.into())) };
+    let ranks = first.ranks.max(1) as usize;
+    if let Some(early) = processes.iter().find_map(|it| match &it.ended {
+        Ended::Early(how) => Some((it.rank, how.clone())),
+        Ended::Well => None,
+    }) {
+        return Err(failed(format!("rank {} was ended by {}", early.0, early.1)));
+    }
+    match processes.len() {
+        count if count == ranks => Ok(Traced { processes }),
+        count => Err(failed(format!(
+            "{count} of {ranks} ranks wrote what they saw. Where the others ran on other nodes: with Open MPI, \
+             mpirun -x LD_PRELOAD -x MMGP_PROBE_DIR -x MMGP_PROBE_PARENT, and --out in a folder that all nodes share; \
+             several programs of one name of MPI_COMM_WORLD are not told apart"
+        ))),
+    }
+}
+
+const NOTHING: &str = "entered no region of OpenMP and called no MPI that could be seen. The probe sees programs that \
+    are linked dynamically to libgomp, libomp, Open MPI or MPICH: not static ones, Go, Java, nor pools of threads of \
+    their own";
+
+impl Traced {
+    /// What was seen and does not fit into the terms, and what makes them unsure.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let all = &self.processes;
+        if let Some(it) = all.iter().find(|it| it.has_several_hosts) {
+            warnings.push(Warning::Probed(format!(
+                "several threads of rank {} entered regions of their own: they are ranks of a kind that is not seen, \
+                 and its times overlap",
+                it.rank
+            )));
+        }
+        if let Some(it) = all.iter().find(|it| it.other_threads.0 > 0) {
+            let (count, who) = &it.other_threads;
+            let threads = if *count == 1 { "a thread" } else { "threads" };
+            warnings.push(Warning::Probed(format!(
+                "{who} started {threads} ({count}) that are not OpenMP's: what they do is in no term"
+            )));
+        }
+        // A rank that was taken off its processors again and again.
+        let busy =
+            all.iter().find(|it| it.switches as f64 > SWITCHES * it.time * f64::from(it.threads));
+        if let Some(it) = busy {
+            warnings.push(Warning::Probed(format!(
+                "rank {} was taken off its processors {} times in {:.3} s: others had them, and times are longer \
+                 than on a machine of its own",
+                it.rank, it.switches, it.time
+            )));
+        }
+        warnings
+    }
+}
+
+/// Involuntary context switches of a thread in a second that are worth a word.
+const SWITCHES: f64 = 20.0;
