@@ -58,7 +58,7 @@ impl Misfit {
     /// As [`Posterior::of`].
     pub fn of(parameters: &Parameters, last_m: u32) -> Result<Self> {
         let has_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
-        if parameters.evidence.is_none() && !has_refined {
+        if parameters.evidence.is_none() && !has_refined && parameters.traced.is_none() {
             return Ok(Self::of_levels(None, &[], &[], 0));
         }
         let posterior = Posterior::of(parameters)?;

@@ -41,6 +41,9 @@ pub struct Arguments {
     /// apu_serial_time_s,gap_time_s
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Traced runs, of probe: run,m,p,rank,phase,term,value,std_error,unit
+    #[arg(long, value_name = "FILE")]
+    terms: Option<PathBuf>,
     #[command(flatten)]
     runs: RunArguments,
     /// What is measured of the runs, where that is no time: a column, or an expression over columns,
@@ -120,6 +123,7 @@ Examples:
   mmgp fit --alpha alpha.csv --offload offload.csv --profile profile.csv \\
       --context-switch context_switch.csv --collective collective.csv \\
       --apus 16 --out params.toml
+  mmgp fit --terms probe/terms.csv --runs runs.csv --out params.toml
   # exit code 1 if the data cannot tell these terms apart from others
   mmgp fit --runs runs.csv --require t_apu_s,g_s
   # beside equation 11, the refined model
@@ -241,7 +245,10 @@ fn one(
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
             report::tell(&warnings);
-            output::line(&output::wrapped(&summary, report::width()));
+            match &fitted.traced {
+                Some(traced) => output::line(traced),
+                None => output::line(&output::wrapped(&summary, report::width())),
+            }
             if let Some(runs) = &fitted.report.runs {
                 let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
                 output::line(&output::wrapped(&format!("{basis}."), report::width()));
@@ -263,6 +270,7 @@ fn guard(arguments: &Arguments) -> Guard {
         .reads("--context-switch", arguments.context_switch.as_deref())
         .reads("--collective", arguments.collective.as_deref())
         .reads("--profile", arguments.profile.as_deref())
+        .reads("--terms", arguments.terms.as_deref())
         .reads("--memory", arguments.counts.memory.as_deref())
         .reads("--prior", arguments.prior.as_deref().and_then(input::parameter_file))
         .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
@@ -311,6 +319,7 @@ fn inputs(
         context_switch: read(arguments.context_switch.as_deref(), warnings)?,
         collective: read(arguments.collective.as_deref(), warnings)?,
         profile: read(arguments.profile.as_deref(), warnings)?,
+        terms: read(arguments.terms.as_deref(), warnings)?,
         runs: None,
         prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
         memory: read(arguments.counts.memory.as_deref(), warnings)?,
@@ -344,7 +353,9 @@ fn apus(arguments: &Arguments, inputs: &Inputs) -> Result<u32> {
     let runs = inputs.runs.as_ref().map(Runs::apus_used);
     let alpha = inputs.alpha.iter().flat_map(|file| &file.rows).map(|row| row.processes);
     let ranks = inputs.collective.iter().flat_map(|file| &file.rows).map(|row| row.ranks);
-    alpha.chain(ranks).chain(runs).max().ok_or_else(|| {
+    let traced =
+        inputs.terms.iter().flat_map(|file| &file.rows).map(|row| row.m.saturating_mul(row.p));
+    alpha.chain(ranks).chain(runs).chain(traced).max().ok_or_else(|| {
         Error::out_of_range(
             "--apus",
             "nothing that tells how many APUs there are",

@@ -49,12 +49,14 @@ pub mod shape;
 mod short_runs;
 pub mod summary;
 mod terms;
+mod traced;
 
 pub use inputs::{FileRows, Inputs, Options, Settings};
 pub use refined::RefinedCounts;
 pub use report::Report;
 pub use runs::{Reading, Runs, WarmUp};
 pub use short_runs::{estimate_threads, estimate_wavefront};
+pub use traced::{TracedPart, TracedRegion, TracedReport};
 
 use crate::models::Parameters;
 use crate::models::observations::Evidence;
@@ -65,6 +67,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use report::{RunsReport, TermSum};
 use terms::{TermBelief, TermsGivenRuns};
+use traced::TracedRuns;
 
 /// Parameters, how they were obtained, and warnings.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +78,8 @@ pub struct FitResult {
     pub report: Report,
     /// The refined model beside it, where its counts were given: terms of its own, and refinements.
     pub refined: Option<Parameters>,
+    /// What traced runs say, where these stand in the place of equation 11.
+    pub traced: Option<TracedReport>,
     /// Terms that no file knows and that these runs cannot tell apart, by their names in files:
     /// predictions rest on the runs all the same. A warning says what would tell.
     pub traded: Vec<&'static str>,
@@ -90,11 +95,32 @@ pub struct FitResult {
 /// rows that its term needs; [`Error::Fit`] where known terms add up to no time; [`Error::OutOfRange`]
 /// for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<FitResult> {
+    let traced = inputs.terms.as_ref().map(TracedRuns::of).transpose()?;
+    match &traced {
+        // One rank of one thread: what a profile says.
+        Some(runs) if inputs.profile.is_none() => {
+            let inputs = Inputs { profile: Some(runs.profile()), ..inputs.clone() };
+            fit_with(&inputs, settings, traced.as_ref())
+        }
+        _ => fit_with(inputs, settings, traced.as_ref()),
+    }
+}
+
+fn fit_with(
+    inputs: &Inputs,
+    settings: &Settings,
+    traced: Option<&TracedRuns>,
+) -> Result<FitResult> {
     check(inputs, settings)?;
     inputs::check(inputs)?;
     let known = FileTerms::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
+    if let Some(traced) = traced {
+        let (terms, more) = traced.terms();
+        base.traced = terms;
+        warnings.extend(more);
+    }
     base.quantity = inputs.quantity()?;
     let mut unknown = known.unknown_terms();
     if let Some(prior) = &inputs.prior {
@@ -124,9 +150,20 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<FitResult> {
         unknown = given.silent;
         evidence = Some(found);
     }
+    if let Some(traced) = traced.filter(|_| base.traced.is_some()) {
+        // Their whole times are runs like others.
+        let mut whole =
+            known::evidence(&traced.runs(), &base, &of_runs_alone, inputs.prior.as_ref());
+        if let Some(found) = parameters.evidence.take() {
+            whole.observations = whole.observations.merged(found.observations);
+        }
+        parameters.evidence = Some(whole);
+    }
     let mut refined = refined(inputs, settings, (&base, &of_runs_alone), &parameters)?;
     warnings.extend(slowdowns(&mut parameters));
-    warnings.extend(unknown.iter().map(|term| term.not_measured()));
+    if base.traced.is_none() {
+        warnings.extend(unknown.iter().map(|term| term.not_measured()));
+    }
     if let Some((refined, more)) = &mut refined {
         warnings.append(more);
         refined.evidence = evidence;
@@ -138,7 +175,8 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<FitResult> {
     let quantity = parameters.quantity.clone();
     let report = Report { name, quantity, terms, choices: known.choices, runs: in_runs };
     let refined = refined.map(|(refined, _)| refined);
-    Ok(FitResult { parameters, report, refined, traded, warnings })
+    let said = traced.zip(base.traced.as_ref()).map(|(runs, terms)| runs.report(terms));
+    Ok(FitResult { parameters, report, refined, traced: said, traded, warnings })
 }
 
 /// The shape of alpha that is asked for.

@@ -37,6 +37,7 @@ pub mod sensitivity;
 pub mod terms;
 pub mod threads;
 pub mod time_model;
+pub mod traced;
 pub mod wavefront;
 
 /// The toy of CONTRIBUTING.md, compiled and tested with the tests.
@@ -49,11 +50,13 @@ pub use time_model::TimeModel;
 
 use refined::Refined;
 use time_model::{EQUATION_11, REFINED};
+use traced::{TRACED, Traced};
 
 /// Models that parameters make, which `predict --model` can name. A further one is a file of this module, a
 /// line `mod` and a line here.
 const MODELS: &[ModelEntry] = &[
     ModelEntry { name: EQUATION_11, of: |parameters| Some(Box::new(parameters.clone())) },
+    ModelEntry { name: TRACED, of: |parameters| Some(Box::new(Traced::of(parameters)?)) },
     ModelEntry { name: REFINED, of: |parameters| Some(Box::new(Refined::of(parameters)?)) },
 ];
 

@@ -99,6 +99,7 @@ impl<'a> Mappings<'a> {
             profile: Some(measured("profile.csv", rows)),
             runs: None,
             memory: Some(measured("memory.csv", tables.memory)),
+            terms: None,
             prior: None,
         };
         fit(&inputs, &settings)

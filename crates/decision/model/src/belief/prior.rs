@@ -18,6 +18,7 @@ use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
 use crate::models::refined::Refined;
 use crate::models::terms::Term;
 use crate::models::time_model::{self, TimeModel};
+use crate::models::traced::Traced;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::quantity::Quantity;
 
@@ -103,6 +104,13 @@ impl Prior {
     fn knowing(mut self, base: Parameters) -> Self {
         let prior = &mut self;
         prior.work = Work::knowing(&base, &prior.unknown);
+        if let Some(traced) = Traced::of(&base) {
+            // It has all parts of the time, those that equation 11 leaves out among them.
+            prior.unknown.clear();
+            prior.known.push((Rc::new(traced), 1.0));
+            prior.further.push(Rc::new(base));
+            return self;
+        }
         let refined = Refined::of(&base);
         let beside = if refined.is_some() { BESIDE_REFINED } else { 1.0 };
         prior.known.extend(refined.map(|refined| (Rc::new(refined) as Rc<dyn TimeModel>, 1.0)));
@@ -118,7 +126,7 @@ impl Prior {
         unknown: &[Term],
         growth: Option<AlphaGrowth>,
     ) -> Self {
-        let base = Parameters { refinements: None, evidence: None, ..base.clone() };
+        let base = Parameters { refinements: None, traced: None, evidence: None, ..base.clone() };
         let mut prior = Self::of_runs(base.decomposition);
         prior.growth = growth;
         prior.only = Some(TimeModel::name(&base).into());

@@ -361,6 +361,7 @@ mod tests {
             phases: vec![],
             correlation: None,
             refinements: None,
+            traced: None,
             evidence: None,
         }
     }

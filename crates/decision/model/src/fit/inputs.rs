@@ -57,6 +57,8 @@ pub struct Inputs {
     pub prior: Option<Parameters>,
     /// `memory.csv`, which a refined model's terms of memory need.
     pub memory: Option<FileRows<records::MemoryStream>>,
+    /// `terms.csv`: what traced runs say of the program's parts; one of them is of one rank and one thread.
+    pub terms: Option<FileRows<records::TermRow>>,
 }
 
 impl Inputs {

@@ -94,6 +94,7 @@ use super::parameters::{Decomposition, Estimate, Interpolation, Parameters, Phas
 use super::refined::Refinements;
 use super::sensitivity::Correlation;
 use super::terms::{Per, Term, TermValue};
+use super::traced::TracedTerms;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::quantity::Quantity;
@@ -123,6 +124,7 @@ struct ParameterFile {
     phases: Vec<Phase>,
     correlation: Option<CorrelationTable>,
     refined: Option<Refinements>,
+    traced: Option<TracedTerms>,
     runs: Option<RunsTable>,
     before_runs: Option<BeforeRuns>,
 }
@@ -213,6 +215,7 @@ impl Parameters {
             phases: file.phases,
             correlation: file.correlation.map(|rows| rows.of(&file.terms, &root)).transpose()?,
             refinements: file.refined,
+            traced: file.traced,
             evidence: None,
             terms: file.terms,
         };
@@ -241,7 +244,10 @@ impl Parameters {
     /// Whether a reader of the first version would go wrong.
     fn needs_schema_2(&self) -> bool {
         let is_held = |(_, value): (_, TermValue<'_>)| value.interpolation == Interpolation::Held;
-        self.evidence.is_some() || !self.quantity.is_time() || !self.terms.values().all(is_held)
+        self.evidence.is_some()
+            || self.traced.is_some()
+            || !self.quantity.is_time()
+            || !self.terms.values().all(is_held)
     }
 }
 

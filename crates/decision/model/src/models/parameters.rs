@@ -7,6 +7,7 @@ use super::observations::Evidence;
 use super::refined::Refinements;
 use super::sensitivity::{Correlation, Entry};
 use super::terms::Term;
+use super::traced::TracedTerms;
 use mmgp_base::error::{Result, of_name};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
@@ -191,6 +192,9 @@ pub struct Parameters {
     pub correlation: Option<Correlation>,
     /// Terms that equation 11 leaves out, for the refined model beside it.
     pub refinements: Option<Refinements>,
+    /// What traced runs say of the program's parts over (m, p), for the model that stands in the place of
+    /// equation 11 then.
+    pub traced: Option<TracedTerms>,
     /// The runs that the terms were fitted with; `None` where they come from files alone.
     pub evidence: Option<Evidence>,
 }
@@ -212,6 +216,7 @@ impl Parameters {
             phases: Vec::new(),
             correlation: None,
             refinements: None,
+            traced: None,
             evidence: None,
         }
     }

@@ -32,6 +32,9 @@ impl Serialize for Parameters {
         if let Some(refinements) = &self.refinements {
             map.serialize_entry("refined", refinements)?;
         }
+        if let Some(traced) = &self.traced {
+            map.serialize_entry("traced", traced)?;
+        }
         if let Some(evidence) = &self.evidence {
             map.serialize_entry("runs", &evidence.observations)?;
             if let Some(before) = &evidence.before {

@@ -5,6 +5,7 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Terms};
 use super::super::refined::Refinements;
 use super::super::sensitivity::{Correlation, Entry};
 use super::super::terms::{Per, Term, TermValue};
+use super::super::traced::{RegionGrowth, TracedTerms};
 use super::SCHEMAS;
 use mmgp_base::quantity::Direction;
 
@@ -41,6 +42,9 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
     text.correlation("correlation", parameters.correlation.as_ref(), &parameters.terms);
     if let Some(refinements) = &parameters.refinements {
         text.refined(refinements);
+    }
+    if let Some(traced) = &parameters.traced {
+        text.traced(traced);
     }
     if let Some(evidence) = &parameters.evidence {
         text.evidence(evidence, parameters);
@@ -88,6 +92,25 @@ impl FileText {
         self.pair("entries", array(&names));
         for (index, name) in names.iter().enumerate() {
             self.line(format!("{name} = {:?}", correlation.row(index)));
+        }
+    }
+
+    fn traced(&mut self, traced: &TracedTerms) {
+        self.line("\n# What traced runs say of the program's parts, in the place of equation 11\n[traced]");
+        let pair = |(one, other, by): (&str, &str, f64)| {
+            format!("[{}, {}, {by:?}]", quoted(one), quoted(other))
+        };
+        let pairs: Vec<String> = traced.correlations().map(pair).collect();
+        self.commented("correlation", "How the errors of sizes go together", array(&pairs));
+        let RegionGrowth { by_m, by_p } = traced.regions;
+        self.commented(
+            "regions",
+            "Powers with which the number of regions of a rank grows",
+            format!("{{ by_m = {by_m:?}, by_p = {by_p:?} }}"),
+        );
+        self.line("\n# Sizes of the shapes that parts have [s]\n[traced.sizes]");
+        for (shape, size) in traced.sizes() {
+            self.pair(shape.name, inline_table(properties(size)));
         }
     }
 
