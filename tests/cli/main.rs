@@ -18,6 +18,8 @@ mod machine;
 mod objective;
 mod parameters;
 mod phylogeny;
+#[cfg(target_os = "linux")]
+mod probe;
 mod programs;
 mod report;
 mod schedulers;
@@ -97,11 +99,7 @@ impl Folder {
 
     /// Runs a command to its end.
     fn mmgp(&self, arguments: &[&str]) -> Run {
-        let output = self.command(arguments).output().expect("the command can be started");
-        let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
-        Run { code: output.status.code(), stdout, stderr }
+        Run::of(&mut self.command(arguments))
     }
 
     /// Runs a command whose reader goes after the first line.
@@ -157,6 +155,17 @@ struct Run {
     code: Option<i32>,
     stdout: String,
     stderr: String,
+}
+
+impl Run {
+    /// Runs a command to its end.
+    fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the command can be started");
+        let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        assert!(!stderr.contains("panicked"), "{command:?}: {stderr}");
+        Self { code: output.status.code(), stdout, stderr }
+    }
 }
 
 /// A file of the repository.

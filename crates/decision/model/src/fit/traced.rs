@@ -37,11 +37,12 @@ const PARTS: [(&str, &str); 7] = [
     ("T_P2P", "point to point"),
 ];
 
-/// Means over the runs of one configuration.
+/// The run of a configuration whose time is the median: one that was disturbed makes no part longer.
 #[derive(Debug, Clone, Default)]
 struct Seen {
-    runs: BTreeSet<String>,
-    /// Of each term, the sum over the ranks and runs.
+    /// How many runs there are of the configuration.
+    runs: usize,
+    /// Of each term, the sum over the ranks.
     sums: BTreeMap<String, f64>,
     /// The same of each phase and term.
     of_phases: BTreeMap<(String, String), f64>,
@@ -50,8 +51,7 @@ struct Seen {
 impl Seen {
     /// A term of a rank, in the mean.
     fn of(&self, mapping: Mapping, term: &str) -> f64 {
-        let count = self.runs.len() as f64 * f64::from(mapping.m());
-        self.sums.get(term).copied().unwrap_or(0.0) / count
+        self.sums.get(term).copied().unwrap_or(0.0) / f64::from(mapping.m())
     }
 
     /// A part of the time of a rank, in the mean \[s\].
@@ -156,8 +156,11 @@ impl TracedRuns {
             let slowest = runs.entry(&row.run).or_insert((Mapping::new(row.m, row.p)?, 0.0));
             slowest.1 = slowest.1.max(row.value);
         }
-        let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
-        runs.values().for_each(|(mapping, time)| times.entry(*mapping).or_default().push(*time));
+        let mut of_each: BTreeMap<Mapping, Vec<(f64, &str)>> = BTreeMap::new();
+        for (run, (mapping, time)) in &runs {
+            of_each.entry(*mapping).or_default().push((*time, run));
+        }
+        of_each.values_mut().for_each(|runs| runs.sort_by(|one, other| one.0.total_cmp(&other.0)));
         let mut seen: BTreeMap<Mapping, Seen> = BTreeMap::new();
         let mut collectives: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
         for row in &file.rows {
@@ -165,11 +168,13 @@ impl TracedRuns {
                 collectives.entry(row.phase.clone()).or_default().insert(row.m, row.value);
             }
             let Some((mapping, _)) = runs.get(&*row.run) else { continue };
-            if ["g", "o_col"].contains(&&*row.term) {
+            let of_each = &of_each[mapping];
+            let is_median = of_each[(of_each.len() - 1) / 2].1 == row.run;
+            if !is_median || ["g", "o_col"].contains(&&*row.term) {
                 continue;
             }
             let seen = seen.entry(*mapping).or_default();
-            seen.runs.insert(row.run.clone());
+            seen.runs = of_each.len();
             *seen.sums.entry(row.term.clone()).or_default() += row.value;
             *seen.of_phases.entry((row.phase.clone(), row.term.clone())).or_default() += row.value;
         }
@@ -178,6 +183,10 @@ impl TracedRuns {
             let advice = "trace one into the same folder: OMP_NUM_THREADS=1 mmgp probe --out DIR -- mpirun -n 1 ./app";
             return Err(Error::too_little(file.file.clone(), found, advice));
         }
+        let times = |(&mapping, runs): (&Mapping, &Vec<(f64, &str)>)| {
+            (mapping, runs.iter().map(|(time, _)| *time).collect())
+        };
+        let times = of_each.iter().map(times).collect();
         Ok(Self { file: file.file.clone(), seen, times, collectives })
     }
 
@@ -293,7 +302,7 @@ impl TracedRuns {
     fn points(&self, part: &str) -> Vec<(Mapping, f64, f64)> {
         let of = |(&mapping, seen): (&Mapping, &Seen)| {
             let value = seen.part(mapping, part);
-            let scatter = SCATTER / (seen.runs.len() as f64).sqrt();
+            let scatter = SCATTER / (seen.runs as f64).sqrt();
             let error = (scatter * value).hypot(OF_TIME * seen.of(mapping, "time"));
             (mapping, value, error)
         };

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,19 @@ static int64_t amount(int64_t count, MPI_Datatype type) {
 }
 
 /* ---- Begin and end */
+
+/* Handles of one MPI mean nothing to another: a program of another than the probe was compiled for ends here. */
+static void check_family(void) {
+    int is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") || mmgp_next("ompi_mpi_comm_world");
+#ifdef OPEN_MPI
+    const char *other = is_open_mpi ? NULL : "Open MPI, and the program is not of it: --mpicc mpicc.mpich";
+#else
+    const char *other = is_open_mpi ? "another MPI, and the program is of Open MPI: --mpicc mpicc.openmpi" : NULL;
+#endif
+    if (!other) return;
+    fprintf(stderr, "mmgp probe: compiled for %s, or its own mpicc\n", other);
+    exit(3);
+}
 
 static void started(void) {
     static int is_started;
@@ -205,6 +219,7 @@ static void finishing(void) {
 }
 
 int MPI_Init(int *argc, char ***argv) {
+    check_family();
     depth++;
     int code = PMPI(Init)(argc, argv);
     depth--;
@@ -213,6 +228,7 @@ int MPI_Init(int *argc, char ***argv) {
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    check_family();
     depth++;
     int code = PMPI(Init_thread)(argc, argv, required, provided);
     depth--;
@@ -403,6 +419,7 @@ FORTRAN(0, "Iprobe", iprobe, 6, 0, 0)
     void symbol(P##many) {                         \
         static void (*next)(P##many);              \
         NEXT(next, #symbol);                       \
+        check_family();                            \
         depth++;                                   \
         next(A##many);                             \
         depth--;                                   \

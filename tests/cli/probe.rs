@@ -1,0 +1,266 @@
+//! `mmgp probe`, and what `mmgp fit` makes of what it saw. Programs sleep in place of work, so that they have known
+//! parts however busy this computer is.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use testing::skipped;
+
+use crate::{Folder, Run};
+
+/// Steps of host code and regions of known parts, by their threads.
+const PROGRAM: &str = r#"
+#include <stdlib.h>
+#include <time.h>
+#include <omp.h>
+static void rest(int milliseconds) {
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+__attribute__((noinline)) void shared_work(void) {
+#pragma omp parallel
+    {
+        rest(120 / omp_get_num_threads());
+        if (omp_get_thread_num() == 0 && omp_get_num_threads() > 1) rest(20);
+#pragma omp barrier
+    }
+}
+__attribute__((noinline)) void dynamic_loop(void) {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < 4; i++) rest(10);
+}
+__attribute__((noinline)) void tasks(void) {
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 4; i++) {
+#pragma omp task firstprivate(i)
+        rest(10);
+    }
+}
+__attribute__((noinline)) void nested(void) {
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp parallel num_threads(2)
+        rest(20);
+    }
+}
+int main(int count, char **words) {
+    for (int i = 0; i < 3; i++) {
+        rest(30);
+        shared_work();
+        dynamic_loop();
+        tasks();
+        nested();
+    }
+    return count > 1 ? atoi(words[1]) : 0;
+}
+"#;
+
+/// A folder with a program, as a compiler makes it; `None` where that is not here.
+fn compiled(compiler: &str, source: &str) -> Option<Folder> {
+    let folder = Folder::with("program.c", source);
+    let mut command = Command::new(compiler);
+    command.args(["-O1", "-fopenmp", "program.c", "-o", "program"]).current_dir(folder.path(""));
+    match command.stdout(Stdio::null()).stderr(Stdio::null()).status() {
+        Ok(status) if status.success() => Some(folder),
+        _ => {
+            skipped(compiler);
+            None
+        }
+    }
+}
+
+fn probe(folder: &Folder, threads: u32, words: &[&str]) -> Run {
+    let mut command = folder.command(&[&["probe", "--"], words].concat());
+    command.env("OMP_NUM_THREADS", threads.to_string()).env("XDG_CACHE_HOME", folder.path("cache"));
+    // Threads that wait take no processor from those that sleep.
+    command.env("OMP_WAIT_POLICY", "passive");
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    Run::of(&mut command)
+}
+
+/// Sums over the ranks of the terms of a run, by phase and term.
+fn terms(folder: &Folder, run: &str) -> BTreeMap<(String, String), f64> {
+    let mut terms = BTreeMap::new();
+    for line in folder.read("probe/terms.csv").lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let is_of_run = cells[0] == run && !["g", "o_col"].contains(&cells[5]);
+        if is_of_run {
+            let key = (cells[4].to_string(), cells[5].to_string());
+            *terms.entry(key).or_insert(0.0) += cells[6].parse::<f64>().expect("a number");
+        }
+    }
+    terms
+}
+
+/// Sleeps are never shorter than they are asked for, and somewhat longer.
+#[track_caller]
+fn check(terms: &BTreeMap<(String, String), f64>, phase: &str, term: &str, expected: f64) {
+    let found = terms.get(&(phase.into(), term.into())).copied().unwrap_or(0.0);
+    let room = 0.5 * expected + 0.03;
+    assert!(
+        (expected - 0.01..expected + room).contains(&found),
+        "{phase} {term}: {found} for {expected}"
+    );
+}
+
+fn parts_come_out(compiler: &str) {
+    let Some(folder) = compiled(compiler, PROGRAM) else { return };
+    for (threads, run) in [(1, "1"), (2, "2")] {
+        let ran = probe(&folder, threads, &["./program"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let terms = terms(&folder, run);
+        let several = f64::from(threads - 1);
+        check(&terms, "", "t_hpu", 0.09);
+        check(&terms, "shared_work", "t_apu", 0.36 + 0.06 * several);
+        check(&terms, "shared_work", "c_apu", 0.03 * several);
+        check(&terms, "dynamic_loop", "t_apu", 0.12);
+        check(&terms, "dynamic_loop", "c_apu", 0.0);
+        check(&terms, "tasks", "t_apu", 0.12);
+        check(&terms, "tasks", "c_apu", 0.0);
+        check(&terms, "nested", "t_apu", 0.06);
+        for name in ["shared_work", "dynamic_loop", "tasks", "nested"] {
+            assert_eq!(terms[&(name.into(), "offloads".into())], 3.0, "{name}");
+        }
+    }
+    assert_eq!(folder.files().iter().filter(|it| it.contains("ranks")).count(), 0);
+    assert!(
+        folder.read("probe/profile.csv").lines().nth(1).expect("a row").starts_with("all,1,12,0,")
+    );
+}
+
+#[test]
+fn known_parts_of_a_program_of_gcc_come_out_of_the_probe() {
+    parts_come_out("gcc");
+}
+
+#[test]
+fn known_parts_of_a_program_of_clang_come_out_of_the_probe() {
+    parts_come_out("clang");
+}
+
+#[test]
+fn what_fails_or_cannot_be_seen_into_is_said_and_adds_nothing() {
+    let Some(folder) = compiled("gcc", PROGRAM) else { return };
+    let ran = probe(&folder, 1, &["./program", "7"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("./program: ended with exit code 7"), "{}", ran.stderr);
+    let ran = probe(&folder, 1, &["true"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("true: entered no region of OpenMP and called no MPI"),
+        "{}",
+        ran.stderr
+    );
+    let ran = probe(&folder, 1, &["sh", "-c", "kill -SEGV $$"]);
+    assert!(ran.stderr.contains("was ended by signal 11"), "{}", ran.stderr);
+    let left: Vec<String> = folder.files();
+    assert!(!left.iter().any(|file| file.starts_with("probe/")), "{left:?}");
+    // What a program says and how it ends stays what it is.
+    let ran = probe(&folder, 1, &["sh", "-c", "echo said; ./program"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "said\n"));
+}
+
+#[test]
+fn one_traced_configuration_is_not_enough_and_none_of_one_thread_is_too_little() {
+    let header = "run,m,p,rank,phase,term,value,std_error,unit\n";
+    let run = |run: u32, m: u32, p: u32, host: f64, work: f64| {
+        let mut rows = String::new();
+        for rank in 0..m {
+            let time = host + work / f64::from(p);
+            for (phase, term, value) in [
+                ("", "time", time),
+                ("", "t_hpu", host),
+                ("f", "t_apu", work),
+                ("f", "offloads", 10.0),
+            ] {
+                let unit = if term == "offloads" { "1" } else { "s" };
+                rows += &format!("{run},{m},{p},{rank},{phase},{term},{value},,{unit}\n");
+            }
+        }
+        rows
+    };
+    // T = 1 + 0.6/m + 8/(m p), of which each rank has 8/m to do.
+    let (one, inside) = (run(1, 1, 1, 1.6, 8.0), run(2, 4, 4, 1.15, 2.0));
+    let folder = Folder::with("inside.csv", format!("{header}{inside}"));
+    let advice = "trace one into the same folder: OMP_NUM_THREADS=1 mmgp probe --out DIR -- mpirun -n 1 ./app";
+    let refused = format!("inside.csv: no traced run of one rank and one thread; {advice}");
+    folder.refuses(&["fit", "--terms", "inside.csv"], &refused);
+    folder.write("one.csv", format!("{header}{one}"));
+    let ran = folder.mmgp(&["fit", "--terms", "one.csv", "--apus", "16", "--out", "one.toml"]);
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("one configuration was traced"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!folder.read("one.toml").contains("[traced]"));
+    folder.write("both.csv", format!("{header}{one}{inside}"));
+    let ran = folder.mmgp(&["fit", "--terms", "both.csv", "--apus", "16", "--out", "both.toml"]);
+    assert!(ran.stderr.contains("Region f takes 30 % at (4, 4)"), "{}", ran.stderr);
+    let predicted = folder.json(&["predict", "--params", "both.toml", "--format", "json"]);
+    for row in predicted["configurations"].as_array().expect("rows") {
+        let of = |name: &str| row[name].as_f64().expect("a number");
+        let truth = 1.0 + 0.6 / of("m") + 8.0 / (of("m") * of("p"));
+        assert!((of("time_s") / truth - 1.0).abs() < 0.03, "{row}");
+        assert!((of("low_s")..of("high_s")).contains(&truth), "{row}");
+    }
+}
+
+/// Ranks of MPI, one of them with more to do, that share some of their host code.
+const OF_RANKS: &str = r#"
+#include <mpi.h>
+#include <time.h>
+static void rest(int milliseconds) {
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < 5; i++) {
+        rest(20 + 40 / ranks);
+#pragma omp parallel
+        rest(10);
+        double one[64] = {0}, other[64];
+        MPI_Sendrecv(one, 64, MPI_DOUBLE, (rank + 1) % ranks, 0, other, 64, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 0) rest(20);
+        MPI_Allreduce(one, other, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"#;
+
+fn ranks_come_out(compiler: &str, launcher: &str) {
+    let Some(folder) = compiled(compiler, OF_RANKS) else { return };
+    let words = [launcher, "-n", "2", "./program"];
+    let ran = probe(&folder, 1, &words);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let terms = terms(&folder, "1");
+    // Of both ranks; the second waits for the first.
+    check(&terms, "", "t_hpu", 0.4 + 0.1);
+    check(&terms, "f", "t_apu", 0.0);
+    check(&terms, "main", "t_apu", 0.1);
+    check(&terms, "Allreduce", "wait", 0.1);
+    assert_eq!(terms[&("Allreduce".into(), "collectives".into())], 10.0);
+    assert_eq!(terms[&("Allreduce".into(), "bytes".into())], 5120.0);
+    assert_eq!(terms[&("Sendrecv".into(), "messages".into())], 10.0);
+    let all = folder.read("probe/terms.csv");
+    assert!(
+        all.contains("1,1,1,,Allreduce,o_col,") && all.contains("1,2,1,,Allreduce,o_col,"),
+        "{all}"
+    );
+}
+
+#[test]
+fn ranks_of_open_mpi_and_their_waits_come_out_of_the_probe() {
+    ranks_come_out("mpicc.openmpi", "mpirun.openmpi");
+}
+
+#[test]
+fn ranks_of_mpich_and_their_waits_come_out_of_the_probe() {
+    ranks_come_out("mpicc.mpich", "mpirun.mpich");
+}
