@@ -111,6 +111,19 @@ fn a_profile_is_printed_as_csv_json_or_a_table() {
 }
 
 #[test]
+fn a_trace_that_is_compressed_is_read_as_it_is() {
+    use std::io::Write as _;
+    let folder = Folder::with("t.json", TRACE);
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    writer.write_all(TRACE.as_bytes()).expect("memory can be written");
+    folder.write("t.json.gz", writer.finish().expect("memory can be written"));
+    assert_eq!(
+        rows(&folder, &["import-profile", "t.json.gz"]),
+        rows(&folder, &["import-profile", "t.json"])
+    );
+}
+
+#[test]
 fn what_is_no_trace_is_refused() {
     let folder = Folder::with("t.json", TRACE);
     folder.write("cut.json", &TRACE[..TRACE.len() - 2]);
@@ -128,7 +141,15 @@ fn what_is_no_trace_is_refused() {
     );
     folder.refuses(
         &["import-profile", "t.json.gz"],
-        "cannot read t.json.gz: it is compressed by gzip: decompress it first",
+        "t.json.gz:1:1: found gzip that cannot be expanded (unexpected end of file), expected a whole \
+         file",
+    );
+    folder
+        .write("rank.json", format!(r#"{{"distributedInfo":{{"rank":3}},"traceEvents":{TRACE}}}"#));
+    folder.refuses(
+        &["import-profile", "rank.json"],
+        "rank.json:1:29: found missing field `world_size`, expected a trace of PyTorch's profiler or of \
+         mmgp emulate",
     );
     folder.refuses(
         &["import-profile", "t.json", "--at-p", "1", "t.json"],

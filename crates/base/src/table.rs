@@ -18,7 +18,7 @@ mod streamed;
 pub mod toml;
 pub mod trace;
 
-pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
+pub use device_trace::{Activity, DeviceTrace, Launch, ProfilerFile, Stretch};
 pub use lock::{FolderLock, Holder, Lock};
 pub use log::{Lines, Loss};
 pub use records::MicroBenchmarks;

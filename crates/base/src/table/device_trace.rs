@@ -98,26 +98,42 @@ pub struct DeviceTrace {
 /// How an SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// How a file begins that gzip has compressed.
-const GZIP: &[u8] = &[0x1f, 0x8b];
+/// A file that a profiler wrote, whatever its format.
+#[derive(Debug)]
+pub enum ProfilerFile {
+    /// A trace, from a database.
+    Database(DeviceTrace),
+    /// A text, which may have been compressed.
+    Text(Source),
+}
+
+impl ProfilerFile {
+    /// Reads a file; `-` is a text from standard input.
+    ///
+    /// # Errors
+    /// [`Error::Read`], also for a format that this build does not read; [`Error::Input`] for what is
+    /// compressed and damaged, and for what is no text; those of [`DeviceTrace::read`] for a database.
+    pub fn read(path: &Path) -> Result<Self> {
+        let start = if path == Path::new(STANDARD_INPUT) { Vec::new() } else { beginning(path)? };
+        if start.starts_with(SQLITE) {
+            return DeviceTrace::of_database(path).map(Self::Database);
+        }
+        Source::read_any(path).map(Self::Text)
+    }
+}
 
 impl DeviceTrace {
     /// Reads a trace from a file; `-` is JSON from standard input.
     ///
     /// # Errors
-    /// [`Error::Read`], also for a format that this build does not read; [`Error::Input`] with the
-    /// place where a JSON trace is none, and [`Error::TooLittleData`] where a database is none or
-    /// nothing in it shows a device at work; [`Error::OutOfRange`] for a version of a database's
-    /// schema that is not known.
+    /// As [`ProfilerFile::read`]; [`Error::Input`] with the place where a JSON trace is none, and
+    /// [`Error::TooLittleData`] where a database is none or nothing in it shows a device at work;
+    /// [`Error::OutOfRange`] for a version of a database's schema that is not known.
     pub fn read(path: &Path) -> Result<Self> {
-        let start = if path == Path::new(STANDARD_INPUT) { Vec::new() } else { beginning(path)? };
-        if start.starts_with(SQLITE) {
-            return Self::of_database(path);
+        match ProfilerFile::read(path)? {
+            ProfilerFile::Database(trace) => Ok(trace),
+            ProfilerFile::Text(source) => Self::of_json(&source),
         }
-        if start.starts_with(GZIP) {
-            return Err(unsupported(path, "it is compressed by gzip: decompress it first"));
-        }
-        Self::of_json(&Source::read(path)?)
     }
 
     /// Reads a trace from the text of a JSON file.
