@@ -27,6 +27,9 @@
 //! not begin at once is the model's `p*g`, and that one is done before another no column's.
 
 mod sweep;
+mod terms;
+
+pub use terms::{Division, terms};
 
 use crate::error::{Error, Result, Warning};
 use crate::table::DeviceTrace;

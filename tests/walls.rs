@@ -66,7 +66,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     ("decide", &["belief", "expression", "models", "objective", "statistics", "table"]),
     ("export", &["belief", "models", "table"]),
     ("guided", &["fit", "models", "statistics"]),
-    ("import", &["table"]),
+    ("import", &["intake", "table"]),
     ("observer", &[]),
     ("space", &["decide"]),
     ("identity", &["table"]),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Answer;
-use super::choice::one_of;
+use super::choice::{name_of, one_of};
 use super::files::Guard;
 use super::input::{parameter_file, parameters};
 use super::output::{Format, Reply, Verbosity, data, line, waiting, warn};
@@ -13,11 +13,11 @@ use crate::answer::{Object, Style, Table};
 use crate::error::{Error, Result, Warning};
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
-use crate::import::{AtP, Phases, profile};
+use crate::import::{AtP, Division, Phases, profile, terms};
 use crate::intake::{self, Claims};
 use crate::models::Parameters;
-use crate::table::records::Profile;
-use crate::table::{DeviceTrace, Source};
+use crate::table::records::{Profile, TermRow};
+use crate::table::{DeviceTrace, ProfilerFile, Source};
 
 /// Hand parameters or timed runs over to other tools
 #[derive(Args)]
@@ -81,22 +81,30 @@ fn of_others(parameters: &Parameters, target: Target) -> Option<Warning> {
     Some(Warning::Note(format!("runs are {quantity}: every time in {} is {said}", target.name())))
 }
 
-/// Write profile.csv from a trace that a profiler has recorded
+/// Write profile.csv or terms.csv from what a profiler has recorded
 #[derive(Args)]
 #[command(after_help = IMPORT_HELP)]
 pub struct ImportArguments {
-    /// Trace of a run at m = p = 1: JSON of PyTorch's profiler or of `mmgp emulate --trace`, or an
-    /// SQLite export of Nsight Systems. `-` is JSON from standard input. Several are repetitions
-    /// of the same run
+    /// A trace of devices, for profile.csv, of a run at m = p = 1: JSON of PyTorch's profiler or of
+    /// `mmgp emulate --trace`, or an SQLite export of Nsight Systems; several are repetitions of the
+    /// same run. Or a profile of ranks and threads, for terms.csv: JSON of TALP (DLB); several are
+    /// runs, each with the name of its file. Which it is, its content says; it may be compressed
+    /// (.gz, .xz). `-` is standard input
     #[arg(value_name = "FILE", required = true)]
-    traces: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// A trace of the same work with P APUs, which tells the time that APUs can share from the time
     /// that they cannot
     #[arg(long, num_args = 2, value_names = ["P", "FILE"])]
     at_p: Option<Vec<PathBuf>>,
-    /// What gets a row of its own
-    #[arg(long, value_parser = one_of(&PHASES), default_value = "functions")]
-    phases: Phases,
+    /// What gets a row of its own in profile.csv; without it, functions
+    #[arg(long, value_parser = one_of(&PHASES))]
+    phases: Option<Phases>,
+    /// Ranks of the run, for a profile that does not say
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    m: Option<u32>,
+    /// Threads of each rank, for a profile that does not say, or tells its processors alone
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    p: Option<u32>,
     /// How to print
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
@@ -112,6 +120,8 @@ Examples:
   mmgp import-profile r1.json r2.json r3.json --at-p 4 p4.json --out profile.csv
   # a database of Nsight Systems, all functions as one
   mmgp import-profile report.sqlite --phases one --format table
+  # two runs under TALP
+  mmgp import-profile talp_1x1.json talp_4x8.json --out terms.csv
 
 `mmgp fit --profile profile.csv --apus 4 --out params.toml` makes parameters of it.
 
@@ -140,28 +150,87 @@ const PHASES: [(Phases, &str, &str); 2] = [
 pub fn import_profile(arguments: &ImportArguments) -> Result<Answer> {
     let other = arguments.other()?;
     let read = arguments
-        .traces
+        .files
         .iter()
-        .fold(Guard::default(), |guard, trace| guard.reads("FILE", Some(trace)));
+        .fold(Guard::default(), |guard, file| guard.reads("FILE", Some(file)));
     let read = read.reads("--at-p", other.map(|(_, file)| file));
     read.writes("--out", arguments.out.as_deref()).check()?;
-    let traces = arguments.traces.iter().map(|trace| DeviceTrace::read(trace));
-    let traces: Vec<DeviceTrace> = traces.collect::<Result<_>>()?;
-    let other = other.map(|(p, file)| Ok::<_, Error>((p, DeviceTrace::read(file)?))).transpose()?;
-    let at_p = other.as_ref().map(|(p, trace)| AtP { p: *p, trace });
-    let (rows, mut warnings) = profile(&traces, arguments.phases, at_p)?;
-    if at_p.is_none() {
-        warnings.push(unsplit(&rows));
-    }
-    warn(&warnings);
-    let table = table(&rows);
-    let json = Object::new().with("profile", &table);
-    let reply = Reply { above: String::new(), table, json };
-    data(arguments.out.as_deref(), &reply.text(arguments.format))?;
+    let (traces, rows, warnings) = arguments.sorted()?;
+    let text = match (traces.is_empty(), rows.is_empty()) {
+        (true, _) => arguments.terms(&rows, &warnings)?,
+        (_, true) => arguments.profile(&traces, other)?,
+        _ => {
+            let found = "traces of devices beside profiles of ranks";
+            return Err(Error::out_of_range("FILE", found, "files of one kind"));
+        }
+    };
+    data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
 
 impl ImportArguments {
+    /// What the files are: traces of devices, or rows of terms with what is to be said of them.
+    fn sorted(&self) -> Result<(Vec<DeviceTrace>, Vec<TermRow>, Vec<Warning>)> {
+        let (mut traces, mut rows, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let division = Division { m: self.m, p: self.p };
+        for file in &self.files {
+            let source = match ProfilerFile::read(file)? {
+                ProfilerFile::Database(trace) => {
+                    traces.push(trace);
+                    continue;
+                }
+                ProfilerFile::Text(source) => source,
+            };
+            match terms(&source, division)? {
+                None => traces.push(DeviceTrace::of_json(&source)?),
+                Some((found, said)) => {
+                    if rows.iter().any(|row: &TermRow| row.run == source.name) {
+                        return Err(Error::out_of_range("FILE", &source.name, "each file once"));
+                    }
+                    rows.extend(found);
+                    warnings.extend(said);
+                }
+            }
+        }
+        Ok((traces, rows, warnings))
+    }
+
+    /// The text of terms.csv.
+    fn terms(&self, rows: &[TermRow], warnings: &[Warning]) -> Result<String> {
+        let expected = "nothing, as FILE is a profile of ranks and no trace";
+        if self.at_p.is_some() {
+            return Err(Error::out_of_range("--at-p", "a trace", expected));
+        }
+        if let Some(phases) = &self.phases {
+            return Err(Error::out_of_range("--phases", name_of(&PHASES, phases), expected));
+        }
+        warn(warnings);
+        let table = terms_table(rows);
+        let json = Object::new().with("terms", &table);
+        Ok(Reply { above: String::new(), table, json }.text(self.format))
+    }
+
+    /// The text of profile.csv.
+    fn profile(&self, traces: &[DeviceTrace], other: Option<(u32, &Path)>) -> Result<String> {
+        for (name, given) in [("--m", self.m), ("--p", self.p)] {
+            if let Some(given) = given {
+                let expected = "nothing, as a trace of devices is of m = p = 1";
+                return Err(Error::out_of_range(name, given.to_string(), expected));
+            }
+        }
+        let other =
+            other.map(|(p, file)| Ok::<_, Error>((p, DeviceTrace::read(file)?))).transpose()?;
+        let at_p = other.as_ref().map(|(p, trace)| AtP { p: *p, trace });
+        let (rows, mut warnings) = profile(traces, self.phases.unwrap_or(Phases::Functions), at_p)?;
+        if at_p.is_none() {
+            warnings.push(unsplit(&rows));
+        }
+        warn(&warnings);
+        let table = table(&rows);
+        let json = Object::new().with("profile", &table);
+        Ok(Reply { above: String::new(), table, json }.text(self.format))
+    }
+
     /// The other p with its file.
     fn other(&self) -> Result<Option<(u32, &Path)>> {
         let Some([p, file]) = self.at_p.as_deref() else { return Ok(None) };
@@ -199,4 +268,18 @@ fn table(rows: &[Profile]) -> Table<&Profile> {
         .headed("apu_parallel_time_s", "APU, shared [ms]", ms, |row| row.apu_parallel_time_s)
         .headed("apu_serial_time_s", "APU, serial [ms]", ms, |row| row.apu_serial_time_s)
         .headed("gap_time_s", "gap [ms]", ms, |row| row.gap_time_s)
+}
+
+/// The rows of terms, each value in the unit beside it.
+fn terms_table(rows: &[TermRow]) -> Table<&TermRow> {
+    Table::of(rows)
+        .column("run", Style::Plain, |row| &row.run)
+        .column("m", Style::Plain, |row| row.m)
+        .column("p", Style::Plain, |row| row.p)
+        .column("rank", Style::Plain, |row| row.rank.0)
+        .column("phase", Style::Plain, |row| &row.phase)
+        .column("term", Style::Plain, |row| &row.term)
+        .column("value", Style::Plain, |row| row.value)
+        .column("std_error", Style::Plain, |row| row.std_error)
+        .column("unit", Style::Plain, |row| &row.unit)
 }

@@ -13,6 +13,7 @@ mod example;
 #[cfg(unix)]
 mod host;
 mod import_profile;
+mod import_terms;
 mod intake;
 mod machine;
 mod objective;
