@@ -4,6 +4,8 @@
 //! Each format is a [`Format`] in [`FORMATS`], recognised by its content. What a source does not tell
 //! apart becomes no row, and a warning says so; what it should say and does not is refused.
 
+mod caliper;
+mod calls;
 mod talp;
 
 use crate::error::{Answer, Error, Result, Warning};
@@ -31,7 +33,7 @@ struct Format {
 }
 
 /// All formats.
-const FORMATS: [Format; 2] = [talp::FORMAT, talp::OLD_FORMAT];
+const FORMATS: [Format; 3] = [talp::FORMAT, talp::OLD_FORMAT, caliper::FORMAT];
 
 /// The rows of `terms.csv` that a file gives, whose name becomes that of the run; `None` of what may be
 /// a trace of events.

@@ -175,6 +175,107 @@ fn talp_of_dlb_3_4_says_times_where_it_knows_the_ranks() {
     assert!(rows.iter().all(|row| (row.m, row.p) == (3, 1)));
 }
 
+/// A file of Caliper: its columns with their metadata, its rows, and what is known of the run.
+fn caliper(columns: &[(&str, &str)], rows: &str, globals: &str) -> String {
+    let names: Vec<String> = columns.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let metadata: Vec<&str> = columns.iter().map(|(_, metadata)| *metadata).collect();
+    format!(
+        r#"{{"data": [{rows}],
+"columns": [{}],
+"column_metadata": [{}],
+"nodes": [{{"label":"main","column":"path"}},{{"label":"solve","column":"path","parent":0}},
+{{"label":"MPI_Allreduce","column":"path","parent":1}},{{"label":"MPI_Waitall","column":"path","parent":1}},
+{{"label":"MPI_Barrier","column":"path","parent":0}}]{globals}}}"#,
+        names.join(","),
+        metadata.join(",")
+    )
+}
+
+const OF_RANKS: [(&str, &str); 3] = [
+    ("sum#time.duration", r#"{"is_value":true,"attribute.unit":"msec"}"#),
+    ("mpi.rank", r#"{"is_value":true}"#),
+    ("path", r#"{"is_value":false}"#),
+];
+
+const ROWS: &str = "[1000,0,null],[2000,0,0],[3000,0,1],[500,0,2],[250,0,3],[40,0,4],[null,0,4],
+[1000,1,null],[2000,1,0],[2500,1,1],[900,1,2],[350,1,3],[10,1,4]";
+
+const WORLD: &str = r#","mpi.world.size":"2","omp.num.threads":"1""#;
+
+#[test]
+fn caliper_of_ranks_says_times_messages_and_collectives() {
+    let folder = Folder::with("c.json", caliper(&OF_RANKS, ROWS, WORLD));
+    let (rows, _) = imported(&folder, &["c.json"]);
+    assert!(rows.iter().all(|row| (row.m, row.p) == (2, 1)));
+    // Of the collectives the least of both ranks is theirs, for each operation.
+    check(&rows, None, "", &[("t_col", 0.51)]);
+    check(&rows, None, "allreduce", &[("t_col", 0.5)]);
+    check(&rows, Some(0), "", &[("time", 6.79), ("p2p", 0.25), ("wait", 0.03)]);
+    check(&rows, Some(1), "", &[("time", 6.76), ("p2p", 0.35), ("wait", 0.4)]);
+    check(&rows, Some(1), "allreduce", &[("wait", 0.4)]);
+    check(&rows, Some(0), "main", &[("time", 5.79)]);
+    check(&rows, Some(0), "main/solve", &[("time", 3.75)]);
+    check(&rows, Some(0), "main/solve/MPI_Allreduce", &[]);
+    check(&rows, Some(0), "waitall", &[("p2p", 0.25)]);
+}
+
+#[test]
+fn caliper_of_means_says_times_alone() {
+    let columns = [
+        ("path", r#"{"is_value":false}"#),
+        ("min#inclusive#sum#time.duration", r#"{"is_value":true}"#),
+        ("avg#inclusive#sum#time.duration", r#"{"is_value":true,"attribute.unit":"sec"}"#),
+    ];
+    let rows = "[null,0,1],[0,0,6],[1,0,4],[2,0,0.5],[3,0,0.25]";
+    let folder = Folder::with("c.json", caliper(&columns, rows, r#","jobsize":"4""#));
+    let (rows, said) = imported(&folder, &["c.json", "--p", "8"]);
+    check(&rows, None, "", &[("time", 7.0), ("p2p", 0.25)]);
+    check(&rows, None, "main", &[("time", 6.0)]);
+    check(&rows, None, "main/solve", &[("time", 4.0)]);
+    assert!(rows.iter().all(|row| (row.m, row.p) == (4, 8)));
+    assert!(said.contains("does not tell collectives from waiting for others"), "{said}");
+}
+
+#[test]
+fn caliper_that_does_not_say_units_or_ranks_is_refused_at_its_place() {
+    let folder = Folder::new();
+    let refused = |from: &str, to: &str, message: &str| {
+        let text = caliper(&OF_RANKS, ROWS, WORLD);
+        assert!(text.contains(from), "{from}");
+        folder.write("c.json", text.replace(from, to));
+        folder.refuses(&["import-profile", "c.json"], message);
+    };
+    refused(
+        r#","attribute.unit":"msec""#,
+        "",
+        "c.json:4:21: found no unit of the column \"sum#time.duration\", expected an \"attribute.unit\", \
+         such as \"sec\"",
+    );
+    refused(
+        "\"mpi.rank\"",
+        "\"thread\"",
+        "c.json:3:12: found the columns sum#time.duration, thread, path, expected one of \
+         avg#sum#time.duration, avg#inclusive#sum#time.duration, sum#sum#time.duration, \
+         sum#inclusive#sum#time.duration; or a column mpi.rank",
+    );
+    refused("\"2\"", "\"3\"", "c.json:1:10: found times of 2 ranks, expected of 3");
+    refused(
+        "[40,0,4]",
+        "[40,0,5]",
+        "c.json:1:73: found the number 5, expected a place in nodes below 5",
+    );
+    refused(
+        "[40,0,4]",
+        "[-40,0,4]",
+        "c.json:1:68: found the number -40, expected a number of 0 or more",
+    );
+    refused("[40,0,4]", "[40,0]", "c.json:1:67: found 2 values, expected 3 as in columns");
+    folder.write("c.json", caliper(&OF_RANKS, ROWS, r#","mpi.world.size":"2""#));
+    let run = folder.mmgp(&["import-profile", "c.json"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("mmgp import-profile c.json --p P"), "{}", run.stderr);
+}
+
 #[test]
 fn files_of_several_kinds_and_flags_of_another_are_refused() {
     let folder = Folder::with("t.json", of_processes());
@@ -199,6 +300,6 @@ fn files_of_several_kinds_and_flags_of_another_are_refused() {
     folder.refuses(
         &["import-profile", "x.json"],
         "x.json:1:1: found none of the formats, expected a trace of PyTorch's profiler or of mmgp \
-         emulate, JSON of TALP (DLB 3.5), JSON of TALP (DLB 3.4)",
+         emulate, JSON of TALP (DLB 3.5), JSON of TALP (DLB 3.4), JSON of Caliper (json-split)",
     );
 }
