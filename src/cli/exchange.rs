@@ -173,23 +173,19 @@ impl ImportArguments {
     fn sorted(&self) -> Result<(Vec<DeviceTrace>, Vec<TermRow>, Vec<Warning>)> {
         let (mut traces, mut rows, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         let division = Division { m: self.m, p: self.p };
-        for file in &self.files {
-            let source = match ProfilerFile::read(file)? {
-                ProfilerFile::Database(trace) => {
-                    traces.push(trace);
-                    continue;
-                }
-                ProfilerFile::Text(source) => source,
-            };
-            match terms(&source, division)? {
-                None => traces.push(DeviceTrace::of_json(&source)?),
-                Some((found, said)) => {
-                    if rows.iter().any(|row: &TermRow| row.run == source.name) {
-                        return Err(Error::out_of_range("FILE", &source.name, "each file once"));
+        for path in &self.files {
+            let file = ProfilerFile::read(path)?;
+            match (terms(&file, division)?, file) {
+                (Some((found, said)), _) => {
+                    let run = found.first().map(|row| &row.run);
+                    if rows.iter().any(|row: &TermRow| Some(&row.run) == run) {
+                        let found = path.display().to_string();
+                        return Err(Error::out_of_range("FILE", found, "each file once"));
                     }
                     rows.extend(found);
                     warnings.extend(said);
                 }
+                (None, file) => traces.push(DeviceTrace::of_file(file)?),
             }
         }
         Ok((traces, rows, warnings))

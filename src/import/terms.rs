@@ -6,12 +6,13 @@
 
 mod caliper;
 mod calls;
+mod cube;
 mod talp;
 
 use crate::error::{Answer, Error, Result, Warning};
 use crate::intake::formats::{Node, Object};
 use crate::table::records::{Maybe, TERMS, TermRow};
-use crate::table::{BYTE_ORDER_MARK, Source};
+use crate::table::{Archive, BYTE_ORDER_MARK, ProfilerFile, Source};
 
 /// What a user says of a run beside its file: ranks, and threads of each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,7 +34,7 @@ struct Format {
 }
 
 /// All formats.
-const FORMATS: [Format; 3] = [talp::FORMAT, talp::OLD_FORMAT, caliper::FORMAT];
+const FORMATS: [Format; 4] = [cube::FORMAT, talp::FORMAT, talp::OLD_FORMAT, caliper::FORMAT];
 
 /// The rows of `terms.csv` that a file gives, whose name becomes that of the run; `None` of what may be
 /// a trace of events.
@@ -42,10 +43,26 @@ const FORMATS: [Format; 3] = [talp::FORMAT, talp::OLD_FORMAT, caliper::FORMAT];
 /// [`Error::Input`] with the place of what is not as its format asks or contradicts what was said, and
 /// for a file in no known format;
 /// [`Error::Ambiguous`] where it does not say of how many ranks or threads it is, and nobody does.
-pub fn terms(source: &Source, said: Division) -> Result<Option<(Vec<TermRow>, Vec<Warning>)>> {
-    let object = Node::of_file(source).and_then(|root| root.object()).ok();
-    let document = Document { source, object };
-    let Some(format) = FORMATS.iter().find(|format| (format.recognises)(&document)) else {
+pub fn terms(file: &ProfilerFile, said: Division) -> Result<Option<(Vec<TermRow>, Vec<Warning>)>> {
+    match file {
+        ProfilerFile::Database(_) => Ok(None),
+        ProfilerFile::Archive(archive) => {
+            let source = archive.text(cube::ANCHOR)?;
+            of_document(&Document { source: &source, object: None, archive: Some(archive) }, said)
+        }
+        ProfilerFile::Text(source) => {
+            let object = Node::of_file(source).and_then(|root| root.object()).ok();
+            of_document(&Document { source, object, archive: None }, said)
+        }
+    }
+}
+
+fn of_document(
+    document: &Document<'_>,
+    said: Division,
+) -> Result<Option<(Vec<TermRow>, Vec<Warning>)>> {
+    let source = document.source;
+    let Some(format) = FORMATS.iter().find(|format| (format.recognises)(document)) else {
         let is_list = source.text.trim_start_matches(BYTE_ORDER_MARK).trim_start().starts_with('[');
         if is_list || document.has("traceEvents") {
             return Ok(None);
@@ -55,7 +72,7 @@ pub fn terms(source: &Source, said: Division) -> Result<Option<(Vec<TermRow>, Ve
             format!("a trace of PyTorch's profiler or of mmgp emulate, {}", names.join(", "));
         return Err(source.error(0, "none of the formats", expected));
     };
-    let Terms { rows, warnings, .. } = (format.read)(&document, said)?;
+    let Terms { rows, warnings, .. } = (format.read)(document, said)?;
     if rows.is_empty() {
         return Err(source.error(0, "no time of a run", format!("{} with one", format.name)));
     }
@@ -64,12 +81,19 @@ pub fn terms(source: &Source, said: Division) -> Result<Option<(Vec<TermRow>, Ve
 
 /// A file that is asked for its format.
 struct Document<'a> {
+    /// The text; of an archive that of the file that says what the others are.
     source: &'a Source,
     /// The object that it is, where it is one of JSON.
     object: Option<Object<'a>>,
+    archive: Option<&'a Archive>,
 }
 
 impl<'a> Document<'a> {
+    /// Name of the file.
+    fn name(&self) -> &str {
+        self.archive.map_or(&self.source.name, |archive| &archive.name)
+    }
+
     /// Whether it is an object of JSON with that key.
     fn has(&self, key: &str) -> bool {
         self.object.as_ref().is_some_and(|object| object.any(key).is_some())
@@ -82,7 +106,7 @@ impl<'a> Document<'a> {
 
     /// m or p: what the file says, which what was said must not contradict, or else what was said.
     fn count(&self, key: &'static str, found: Option<Node<'a>>, said: Option<u32>) -> Result<u32> {
-        let what = if key == "m" { "ranks" } else { "threads of each rank" };
+        let what = what(key);
         let count = found.map(|node| count(node).map(|count| (node, count))).transpose()?;
         match (count, said) {
             (Some((node, count)), Some(said)) if said != count => {
@@ -94,10 +118,26 @@ impl<'a> Document<'a> {
                 let found = format!("it does not say of how many {what} the run was");
                 let meaning = format!("{what}, a number");
                 let answer = Answer { key, value: key.to_uppercase(), meaning };
-                Err(Error::ambiguous(&self.source.name, found, vec![answer]))
+                Err(Error::ambiguous(self.name(), found, vec![answer]))
             }
         }
     }
+
+    /// m or p as the file has it, which what was said must not contradict.
+    fn agreed(&self, key: &'static str, found: u32, said: Option<u32>) -> Result<u32> {
+        match said {
+            Some(said) if said != found => {
+                let found = format!("{found} {}", what(key));
+                Err(self.source.error(0, found, format!("{said}, as was said")))
+            }
+            _ => Ok(found),
+        }
+    }
+}
+
+/// What m or p is.
+fn what(key: &str) -> &'static str {
+    if key == "m" { "ranks" } else { "threads of each rank" }
 }
 
 /// What was made of a file.
@@ -111,7 +151,7 @@ struct Terms {
 
 impl Terms {
     fn new(document: &Document<'_>, m: u32, p: u32) -> Self {
-        Self { run: document.source.name.clone(), m, p, rows: Vec::new(), warnings: Vec::new() }
+        Self { run: document.name().to_string(), m, p, rows: Vec::new(), warnings: Vec::new() }
     }
 
     /// Adds a row; of the run as a whole without a rank, of all phases with an empty one.

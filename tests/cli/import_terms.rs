@@ -276,6 +276,160 @@ fn caliper_that_does_not_say_units_or_ranks_is_refused_at_its_place() {
     assert!(run.stderr.contains("mmgp import-profile c.json --p P"), "{}", run.stderr);
 }
 
+/// An archive of `tar` with these files.
+fn tar(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (name, content) in files {
+        let mut header = [0; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+        header[257..263].copy_from_slice(b"ustar\0");
+        archive.extend(header);
+        archive.extend(content);
+        archive.resize(archive.len().next_multiple_of(512), 0);
+    }
+    archive.resize(archive.len() + 1024, 0);
+    archive
+}
+
+const REGIONS: [&str; 6] = [
+    "main",
+    "!$omp parallel @a.c:1",
+    "!$omp for @a.c:2",
+    "!$omp implicit barrier @a.c:3",
+    "MPI_Allreduce",
+    "step",
+];
+
+/// Two ranks with two threads each. Call paths 0 to 6: main, in it a region (with a loop and its barrier),
+/// a collective, and a step with another call of the region.
+fn anchor() -> String {
+    let region = |(id, name)| format!("<region id=\"{id}\"><name>{name}</name></region>\n");
+    let regions: String = REGIONS.iter().enumerate().map(region).collect();
+    let thread = |id| {
+        format!("<location Id=\"{id}\"><name>t</name><rank>0</rank><type>thread</type></location>")
+    };
+    let process = |rank: u32| {
+        let threads = [2 * rank, 2 * rank + 1].map(thread).concat();
+        format!("<locationgroup Id=\"{rank}\"><rank>{rank}</rank>{threads}</locationgroup>\n")
+    };
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<cube version="4.7"><metrics>
+<metric id="0" type="EXCLUSIVE"><uniq_name>visits</uniq_name><dtype>UINT64</dtype><uom>occ</uom></metric>
+<metric id="1" type="INCLUSIVE"><uniq_name>time</uniq_name><dtype>DOUBLE</dtype><uom>sec</uom></metric>
+</metrics><program>
+{regions}<cnode id="0" calleeId="0"><cnode id="1" calleeId="1"><cnode id="2" calleeId="2">
+<cnode id="3" calleeId="3"/></cnode></cnode><cnode id="4" calleeId="4"/>
+<cnode id="5" calleeId="5"><cnode id="6" calleeId="1"/></cnode></cnode>
+</program><system><systemtreenode Id="0">{}</systemtreenode></system></cube>"#,
+        [0, 1].map(process).concat()
+    )
+}
+
+/// Times of the call paths in the order of an inclusive metric: 0, 1, 4, 5, 2, 3, 6 \[s\].
+const TIMES: [[f64; 4]; 7] = [
+    [10.0, 6.5, 10.0, 6.5],
+    [6.0, 5.5, 6.0, 5.5],
+    [1.0, 0.0, 0.5, 0.0],
+    [1.5, 1.0, 1.5, 1.0],
+    [6.0, 5.5, 6.0, 5.5],
+    [2.0, 0.5, 2.0, 0.5],
+    [1.0; 4],
+];
+
+/// The archive: times as they are, the smallest byte first; visits of the call paths 0, 1, 4 and 6 compressed
+/// in two blocks, the largest first.
+fn cubex(anchor: &str) -> Vec<u8> {
+    use std::io::Write as _;
+    let times = TIMES.as_flattened().iter().flat_map(|time| time.to_le_bytes());
+    let small = |calls: u32| {
+        let head = [b"CUBEX.INDEX".as_slice(), &1_u32.to_le_bytes(), &[0, 0, 1]].concat();
+        [head, calls.to_le_bytes().to_vec(), (0..calls).flat_map(u32::to_le_bytes).collect()]
+            .concat()
+    };
+    let index = [b"CUBEX.INDEX".as_slice(), &1_u32.to_be_bytes(), &[0, 0, 1]].concat();
+    let listed = [4, 0, 1, 4, 6_u32].into_iter().flat_map(u32::to_be_bytes).collect();
+    let visits = [[1, 0, 1, 0_u64], [100; 4], [7, 0, 7, 0], [1; 4]];
+    let block = |rows: &[[u64; 4]]| {
+        let mut writer =
+            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        let bytes: Vec<u8> = rows.as_flattened().iter().flat_map(|it| it.to_be_bytes()).collect();
+        writer.write_all(&bytes).and_then(|()| writer.finish()).expect("memory can be written")
+    };
+    let blocks = [block(&visits[..1]), block(&visits[1..])];
+    let [first, second] = [blocks[0].len() as u64, blocks[1].len() as u64];
+    let sizes =
+        [2, 0, 0, first, 32, first, second].into_iter().flat_map(u64::to_be_bytes).collect();
+    tar(&[
+        ("anchor.xml", anchor.into()),
+        ("0.index", [index, listed].concat()),
+        ("0.data", [b"ZCUBEX.DATA".to_vec(), sizes, blocks.concat()].concat()),
+        ("1.index", small(7)),
+        ("1.data", b"CUBEX.DATA".iter().copied().chain(times).collect()),
+    ])
+}
+
+#[test]
+fn a_profile_of_score_p_says_the_terms_of_ranks_and_threads() {
+    let folder = Folder::with("p.cubex", cubex(&anchor()));
+    let (rows, said) = imported(&folder, &["p.cubex"]);
+    assert!(rows.iter().all(|row| row.run == "p.cubex" && (row.m, row.p) == (2, 2)));
+    // Work is 4 and 5 s in 100 calls that take 6 s, and 1 and 1 s in one of 1 s; the rest of 10 s is the
+    // host's, but for 1 s, or 0.5 s on the other rank, in MPI.
+    let region = [("offloads", 101.0), ("t_apu", 11.0), ("c_apu", 0.5), ("gap", 1.0)];
+    check(&rows, Some(0), REGIONS[1], &region);
+    let common = [&region[..], &[("time", 10.0), ("collectives", 7.0)]].concat();
+    check(&rows, Some(0), "", &[&common[..], &[("t_hpu", 2.0), ("wait", 0.5)]].concat());
+    check(&rows, Some(1), "", &[&common[..], &[("t_hpu", 2.5), ("wait", 0.0)]].concat());
+    check(&rows, Some(1), "allreduce", &[("collectives", 7.0), ("wait", 0.0)]);
+    check(&rows, None, "", &[("t_col", 0.5)]);
+    check(&rows, Some(0), "main/step", &[("time", 1.5)]);
+    assert!(said.contains("sums over all calls of a region"), "{said}");
+}
+
+#[test]
+fn a_damaged_profile_of_score_p_is_refused_with_its_part() {
+    let folder = Folder::new();
+    let refused = |from: &str, to: &str, message: &str| {
+        assert!(anchor().contains(from), "{from}");
+        folder.write("p.cubex", cubex(&anchor().replacen(from, to, 1)));
+        folder.refuses(&["import-profile", "p.cubex"], message);
+    };
+    refused(
+        "<uom>sec</uom>",
+        "<uom>usec</uom>",
+        "p.cubex/anchor.xml:4:1: found time in \"usec\", expected \"sec\"",
+    );
+    refused(
+        "<cnode id=\"4\" calleeId=\"4\"/>",
+        "",
+        "p.cubex/1.index:1:1: found an unknown call path, expected a whole file of CUBE 4",
+    );
+    refused(
+        "<rank>1</rank>",
+        "<rank>2</rank>",
+        "p.cubex/anchor.xml:15:11: found the ranks [0, 2], expected ranks from 0 without a gap, each \
+         with a thread",
+    );
+    refused(
+        "</system>",
+        "",
+        "p.cubex/anchor.xml:17:18: found expected 'system' tag, not 'cube', expected XML",
+    );
+    let whole = cubex(&anchor());
+    folder.write("p.cubex", &whole[..whole.len() - 1400]);
+    folder.refuses(
+        &["import-profile", "p.cubex"],
+        "p.cubex:1:1: found an archive whose file \"1.data\" is cut off, expected a whole one",
+    );
+    folder.write("p.cubex", cubex(&anchor()));
+    folder.refuses(
+        &["import-profile", "p.cubex", "--m", "4"],
+        "p.cubex/anchor.xml:1:1: found 2 ranks, expected 4, as was said",
+    );
+}
+
 #[test]
 fn files_of_several_kinds_and_flags_of_another_are_refused() {
     let folder = Folder::with("t.json", of_processes());
@@ -300,6 +454,6 @@ fn files_of_several_kinds_and_flags_of_another_are_refused() {
     folder.refuses(
         &["import-profile", "x.json"],
         "x.json:1:1: found none of the formats, expected a trace of PyTorch's profiler or of mmgp \
-         emulate, JSON of TALP (DLB 3.5), JSON of TALP (DLB 3.4), JSON of Caliper (json-split)",
+         emulate, a .cubex of Score-P, JSON of TALP (DLB 3.5), JSON of TALP (DLB 3.4), JSON of Caliper (json-split)",
     );
 }

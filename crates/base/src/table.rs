@@ -13,14 +13,17 @@ mod device_trace;
 mod encoding;
 mod lock;
 pub mod log;
+mod profiler_file;
 pub mod records;
 mod streamed;
 pub mod toml;
 pub mod trace;
 
-pub use device_trace::{Activity, DeviceTrace, Launch, ProfilerFile, Stretch};
+pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
+pub use encoding::inflated;
 pub use lock::{FolderLock, Holder, Lock};
 pub use log::{Lines, Loss};
+pub use profiler_file::{Archive, ProfilerFile};
 pub use records::MicroBenchmarks;
 pub use streamed::{StreamedFile, notes};
 
@@ -65,7 +68,8 @@ impl Source {
     /// any of these.
     pub fn read_any(path: &Path) -> Result<Self> {
         let (name, bytes) = named_bytes(path)?;
-        encoding::decoded(name, bytes)
+        let (bytes, compression) = encoding::expanded(&name, bytes)?;
+        encoding::decoded(name, bytes, compression)
     }
 
     fn of_utf8(name: String, bytes: Vec<u8>) -> Result<Self> {

@@ -41,8 +41,8 @@ impl Calls {
         Self { nodes, inclusive, is_mean: ranks.is_none() }
     }
 
-    /// Adds time to a call, or to the run beside all calls \[s\]; all above a call last as long where it is
-    /// its own time.
+    /// Adds time to a call, or to the run beside all calls \[s\]; all above a call last as much longer where
+    /// it is its own time.
     pub fn add(&mut self, rank: usize, call: Option<usize>, is_inclusive: bool, time: f64) {
         let mut node = call.map_or(0, |call| call + 1);
         self.inclusive[rank][node] += time;
@@ -50,6 +50,17 @@ impl Calls {
             node = self.nodes[node].1;
             self.inclusive[rank][node] += time;
         }
+    }
+
+    /// Some of the ranks, or of whatever times are of.
+    pub fn of(&self, places: &[usize]) -> Self {
+        let inclusive = places.iter().map(|&place| self.inclusive[place].clone()).collect();
+        Self { nodes: self.nodes.clone(), inclusive, is_mean: self.is_mean }
+    }
+
+    /// Time in a call and beneath it \[s\].
+    pub fn time(&self, rank: usize, call: usize) -> f64 {
+        self.inclusive[rank][call + 1]
     }
 
     /// Names of a call and all above it, with `/` between.
@@ -112,6 +123,22 @@ impl Calls {
         }
     }
 
+    /// Adds how often each rank calls collectives, where what was added were calls.
+    pub fn write_collectives(&self, terms: &mut Terms) {
+        for (rank, calls) in (0..).zip(&self.inclusive) {
+            let mut phases: BTreeMap<String, f64> = BTreeMap::new();
+            for ((name, _), calls) in self.nodes.iter().zip(calls) {
+                if let Some((Kind::Collective, name)) = operation(name) {
+                    *phases.entry(name).or_default() += calls;
+                    *phases.entry(String::new()).or_default() += calls;
+                }
+            }
+            for (phase, calls) in phases {
+                terms.add(Some(rank), &phase, "collectives", calls);
+            }
+        }
+    }
+
     /// The rows of collectives: the least time of all ranks is theirs, the rest is waiting. Of several
     /// operations both are sums.
     fn collectives(&self, terms: &mut Terms, phases: &[(&str, &Vec<f64>)]) {
@@ -126,6 +153,11 @@ impl Calls {
             }
         }
     }
+}
+
+/// Whether a function is one of MPI.
+pub(super) fn is_mpi(function: &str) -> bool {
+    function.starts_with("MPI_")
 }
 
 /// The operation of MPI that a function is, in lower case as `collective.csv` has it.

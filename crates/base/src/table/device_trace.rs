@@ -30,7 +30,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::trace::read_events;
-use super::{STANDARD_INPUT, Source};
+use super::{ProfilerFile, Source};
 use crate::error::{Error, Result, Warning};
 use recording::{Interval, Recording};
 
@@ -98,30 +98,6 @@ pub struct DeviceTrace {
 /// How an SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// A file that a profiler wrote, whatever its format.
-#[derive(Debug)]
-pub enum ProfilerFile {
-    /// A trace, from a database.
-    Database(DeviceTrace),
-    /// A text, which may have been compressed.
-    Text(Source),
-}
-
-impl ProfilerFile {
-    /// Reads a file; `-` is a text from standard input.
-    ///
-    /// # Errors
-    /// [`Error::Read`], also for a format that this build does not read; [`Error::Input`] for what is
-    /// compressed and damaged, and for what is no text; those of [`DeviceTrace::read`] for a database.
-    pub fn read(path: &Path) -> Result<Self> {
-        let start = if path == Path::new(STANDARD_INPUT) { Vec::new() } else { beginning(path)? };
-        if start.starts_with(SQLITE) {
-            return DeviceTrace::of_database(path).map(Self::Database);
-        }
-        Source::read_any(path).map(Self::Text)
-    }
-}
-
 impl DeviceTrace {
     /// Reads a trace from a file; `-` is JSON from standard input.
     ///
@@ -130,9 +106,22 @@ impl DeviceTrace {
     /// [`Error::TooLittleData`] where a database is none or nothing in it shows a device at work;
     /// [`Error::OutOfRange`] for a version of a database's schema that is not known.
     pub fn read(path: &Path) -> Result<Self> {
-        match ProfilerFile::read(path)? {
+        Self::of_file(ProfilerFile::read(path)?)
+    }
+
+    /// The trace that a file is.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and [`Error::TooLittleData`] for an archive.
+    pub fn of_file(file: ProfilerFile) -> Result<Self> {
+        match file {
             ProfilerFile::Database(trace) => Ok(trace),
             ProfilerFile::Text(source) => Self::of_json(&source),
+            ProfilerFile::Archive(archive) => Err(Error::too_little(
+                archive.name,
+                "an archive of files",
+                "give a trace of events",
+            )),
         }
     }
 
@@ -153,13 +142,18 @@ impl DeviceTrace {
         Ok(Self { ranks, ..gathered.finish(&source.name) })
     }
 
+    /// Whether a file is a database.
+    pub(super) fn is_database(path: &Path) -> Result<bool> {
+        Ok(beginning(path)?.starts_with(SQLITE))
+    }
+
     #[cfg(feature = "nsys")]
-    fn of_database(path: &Path) -> Result<Self> {
+    pub(super) fn of_database(path: &Path) -> Result<Self> {
         nsys::read(path)
     }
 
     #[cfg(not(feature = "nsys"))]
-    fn of_database(path: &Path) -> Result<Self> {
+    pub(super) fn of_database(path: &Path) -> Result<Self> {
         Err(unsupported(
             path,
             "it is an SQLite database, as Nsight Systems exports, which this build of mmgp does not \

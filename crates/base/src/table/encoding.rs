@@ -32,16 +32,35 @@ fn xz(mut bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(expanded)
 }
 
+/// What zlib has compressed.
+///
+/// # Errors
+/// Of what is damaged.
+pub fn inflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut expanded = Vec::new();
+    flate2::read::ZlibDecoder::new(bytes).read_to_end(&mut expanded)?;
+    Ok(expanded)
+}
+
+/// The bytes of a file as they were before it was compressed, and by what.
+pub(super) fn expanded(name: &str, bytes: Vec<u8>) -> Result<(Vec<u8>, Option<&'static str>)> {
+    let Some(compression) = COMPRESSIONS.iter().find(|it| bytes.starts_with(it.magic)) else {
+        return Ok((bytes, None));
+    };
+    let expanded = (compression.expand)(&bytes).map_err(|error| {
+        let found = format!("{} that cannot be expanded ({error})", compression.name);
+        Source::new(name, "").error(0, found, "a whole file")
+    })?;
+    Ok((expanded, Some(compression.name)))
+}
+
 /// The text that these bytes are, and what it was made from.
-pub(super) fn decoded(name: String, mut bytes: Vec<u8>) -> Result<Source> {
-    let mut steps = Vec::new();
-    if let Some(compression) = COMPRESSIONS.iter().find(|it| bytes.starts_with(it.magic)) {
-        bytes = (compression.expand)(&bytes).map_err(|error| {
-            let found = format!("{} that cannot be expanded ({error})", compression.name);
-            Source::new(&name, "").error(0, found, "a whole file")
-        })?;
-        steps.push(compression.name);
-    }
+pub(super) fn decoded(
+    name: String,
+    bytes: Vec<u8>,
+    compression: Option<&'static str>,
+) -> Result<Source> {
+    let mut steps: Vec<&str> = compression.into_iter().collect();
     let (text, encoding) = match marked(&bytes) {
         Some(encoding) => (encoding.decode(&bytes).0.into_owned(), Some(encoding.name())),
         None => match String::from_utf8(bytes) {
@@ -82,8 +101,13 @@ fn is_control(byte: &u8) -> bool {
 mod tests {
     use super::*;
 
+    fn read(name: &str, bytes: &[u8]) -> Result<Source> {
+        let (bytes, compression) = expanded(name, bytes.to_vec())?;
+        decoded(name.into(), bytes, compression)
+    }
+
     fn of(bytes: &[u8]) -> (String, Option<String>) {
-        let source = decoded("x.csv".into(), bytes.to_vec()).unwrap();
+        let source = read("x.csv", bytes).unwrap();
         (source.text, source.encoding)
     }
 
@@ -109,7 +133,7 @@ mod tests {
         writer.write_all(b"m,p\n1,2\n").unwrap();
         let packed = writer.finish().unwrap();
         assert_eq!(of(&packed), ("m,p\n1,2\n".into(), Some("gzip".into())));
-        let cut = decoded("x.gz".into(), packed[..12].to_vec()).unwrap_err().to_string();
+        let cut = read("x.gz", &packed[..12]).unwrap_err().to_string();
         assert!(cut.starts_with("x.gz:1:1: found gzip that cannot be expanded"), "{cut}");
         let mut packed = Vec::new();
         lzma_rs::xz_compress(&mut &b"m,p\n1,2\n"[..], &mut packed).unwrap();
@@ -118,7 +142,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_refused_with_their_place() {
-        let refused = decoded("x".into(), b"m,p\n1,\x01\xff\n".to_vec()).unwrap_err().to_string();
+        let refused = read("x", b"m,p\n1,\x01\xff\n").unwrap_err().to_string();
         assert_eq!(refused, "x:2:4: found the byte 0xff, expected text encoded as UTF-8");
     }
 }
