@@ -8,14 +8,14 @@ use mmgp::Mapping;
 use mmgp::apps::phylogeny::alignment::Alignment;
 use mmgp::apps::phylogeny::newick;
 use mmgp::complexity::formulas::Algorithm;
-use mmgp::import::{Phases, profile};
+use mmgp::import::{Division, Phases, profile, terms};
 use mmgp::intake::{self, Claims, Columns, configurations};
 use mmgp::machine::{Machine, figures};
 use mmgp::models::Parameters;
 use mmgp::table::csv::{self, Record};
 use mmgp::table::records::{Profile, *};
 use mmgp::table::trace::Trace;
-use mmgp::table::{self, DeviceTrace, Source, log};
+use mmgp::table::{self, DeviceTrace, ProfilerFile, Source, log};
 
 use crate::mutation::{Format, damaged};
 use crate::target::{Input, Random, Seen, Target, Verdict, judged, read_otherwise, refused};
@@ -30,7 +30,7 @@ pub fn targets() -> Vec<Target> {
     const FORMULAS: &str = "log2(n)¦n^3¦max(n, p)¦n/0¦((((¦-n¦sqrt(¦min(s, b)";
     const FIGURES: &str =
         "at = [1, 2]\n¦value = [1.0, 2.0]\n¦[[figure]]\n¦\"ratio\"¦\"{at}\"¦\"<\"";
-    let all: [(&str, Format, &str, Check); 32] = [
+    let all: [(&str, Format, &str, Check); 34] = [
         ("parameters-toml", Format::Toml, PARAMETERS, parameters),
         ("formulas-toml", Format::Toml, FORMULAS, formulas),
         ("machine-toml", Format::Toml, MACHINE_WORDS, machine),
@@ -40,12 +40,14 @@ pub fn targets() -> Vec<Target> {
         ("fasta", Format::Text, SEQUENCES, alignment),
         ("trace", Format::Text, TRACE_WORDS, spans),
         ("device-trace", Format::Text, TRACE_WORDS, devices),
+        ("profiler-json", Format::Text, PROFILER_WORDS, told),
         ("alpha-csv", Format::Csv, "", rows::<Alpha>),
         ("offload-csv", Format::Csv, "", rows::<Offload>),
         ("context-switch-csv", Format::Csv, "", rows::<ContextSwitch>),
         ("collective-csv", Format::Csv, "", rows::<Collective>),
         ("memory-csv", Format::Csv, "", rows::<MemoryStream>),
         ("profile-csv", Format::Csv, "", rows::<Profile>),
+        ("terms-csv", Format::Csv, "", rows::<TermRow>),
         ("predictions-csv", Format::Csv, "", rows::<Prediction>),
         ("validation-csv", Format::Csv, "", rows::<Validation>),
         ("split-csv", Format::Csv, "", rows::<Split>),
@@ -196,6 +198,21 @@ fn devices(source: &Source) -> Verdict {
     }
     Ok(Seen::Taken.into())
 }
+
+/// Terms that are read as they are written.
+fn told(source: &Source) -> Verdict {
+    let file = ProfilerFile::Text(source.clone());
+    judged(terms(&file, Division { m: None, p: Some(2) }), source, |found| {
+        let (rows, _) = found?;
+        let text = csv::write(&rows);
+        let again = csv::read::<TermRow>(&Source::new("terms.csv", &text));
+        read_otherwise(again.map(|(rows, _)| rows), &rows, "the terms", &text)
+    })
+}
+
+const PROFILER_WORDS: &str = "\"parent\":0¦\"parent\":9¦\"numCpus\":0¦\"numMpiRanks\":4000000000¦\
+    \"mpi.world.size\":\"1\"¦\"elapsedTime\":1e308¦\"usefulTime\":0¦null¦-1¦\"label\":\"\"¦\
+    \"label\":\"MPI_Ibcast\"¦\"sec\"¦[1,2,3]";
 
 const TRACE_WORDS: &str = "\"ph\":\"X\"¦\"ph\":\"M\"¦\"dur\":-1¦\"ts\":1e18¦\"ts\":-5¦\"cat\":\"kernel\"¦\
     \"cat\":\"offload\"¦\"correlation\": 5¦\"device\": 1¦\"pid\":18446744073709551615¦\

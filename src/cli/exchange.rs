@@ -87,9 +87,9 @@ fn of_others(parameters: &Parameters, target: Target) -> Option<Warning> {
 pub struct ImportArguments {
     /// A trace of devices, for profile.csv, of a run at m = p = 1: JSON of PyTorch's profiler or of
     /// `mmgp emulate --trace`, or an SQLite export of Nsight Systems; several are repetitions of the
-    /// same run. Or a profile of ranks and threads, for terms.csv: JSON of TALP (DLB); several are
-    /// runs, each with the name of its file. Which it is, its content says; it may be compressed
-    /// (.gz, .xz). `-` is standard input
+    /// same run. Or a profile of ranks and threads, for terms.csv: JSON of TALP (DLB) or of Caliper
+    /// (json-split), or profile.cubex of Score-P; several are runs, each called as its file. Which
+    /// it is, its content says; it may be compressed (.gz, .xz). `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// A trace of the same work with P APUs, which tells the time that APUs can share from the time
@@ -120,8 +120,10 @@ Examples:
   mmgp import-profile r1.json r2.json r3.json --at-p 4 p4.json --out profile.csv
   # a database of Nsight Systems, all functions as one
   mmgp import-profile report.sqlite --phases one --format table
-  # two runs under TALP
+  # two runs under TALP: their terms
   mmgp import-profile talp_1x1.json talp_4x8.json --out terms.csv
+  # a profile of Caliper that does not say how many threads its ranks had
+  mmgp import-profile caliper.json --p 8 --out terms.csv
 
 `mmgp fit --profile profile.csv --apus 4 --out params.toml` makes parameters of it.
 
@@ -130,6 +132,12 @@ How to record a trace:
   Nsight Systems   nsys profile --trace=cuda,mpi -o report ./app
                    nsys export --type sqlite report.nsys-rep
   emulated         mmgp emulate --trace trace.json
+How to record a profile of ranks and threads:
+  TALP             DLB_ARGS=\"--talp --ompt --talp-openmp --talp-summary=process
+                   --talp-output-file=talp.json\"
+  Caliper          cali-query -q \"select *,sum(sum#time.duration) as time unit sec
+                   group by prop:nested,mpi.rank format json-split\"
+  Score-P          scorep-*/profile.cubex itself: what cube_dump prints of it tells no ranks
 
 Off-loads are launches. Every moment from the first thing recorded to the last counts once: a device \
 works (apu_parallel_time_s); none does, but one is being launched or waited for (gap_time_s); or \
@@ -140,7 +148,13 @@ counted as collectives, and what they take while no device works is in no column
 
 One trace cannot split what APUs share (T_APU) from what they cannot (C_APU): without --at-p all is \
 taken to be shared. Databases are read by builds with the feature nsys: `cargo install mmgp \
---features nsys`.";
+--features nsys`.
+
+terms.csv says of each rank and phase what was seen, in seconds, bytes and counts: time, t_hpu (host), \
+t_apu (work of all threads in regions), c_apu (what the slowest works beyond the mean), gap, offloads \
+(regions), collectives, t_col and wait (the least over the ranks, and the rest), p2p. m and p are the \
+file's ranks and threads of each; what it does not say is asked for. What a tool does not tell apart is \
+in no row, and a warning says so.";
 
 const PHASES: [(Phases, &str, &str); 2] = [
     (Phases::Functions, "functions", "Each off-loaded function, whatever its templates"),

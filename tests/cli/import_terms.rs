@@ -220,6 +220,17 @@ fn caliper_of_ranks_says_times_messages_and_collectives() {
 }
 
 #[test]
+fn a_sum_of_caliper_is_of_a_rank_beside_one_and_else_of_all() {
+    let columns = [("sum#sum#time.duration.ns", "{}"), OF_RANKS[1], OF_RANKS[2]];
+    let folder = Folder::with("c.json", caliper(&columns, "[2e9,0,0],[3e9,1,0]", WORLD));
+    let (rows, _) = imported(&folder, &["c.json"]);
+    check(&rows, Some(1), "main", &[("time", 3.0)]);
+    folder.write("c.json", caliper(&[columns[0], columns[2]], "[2e9,0],[3e9,0]", WORLD));
+    let (rows, _) = imported(&folder, &["c.json"]);
+    check(&rows, None, "main", &[("time", 2.5)]);
+}
+
+#[test]
 fn caliper_of_means_says_times_alone() {
     let columns = [
         ("path", r#"{"is_value":false}"#),

@@ -52,27 +52,33 @@ fn read(document: &Document<'_>, said: Division) -> Result<Terms> {
     let place = |name: &str| names.iter().position(|it| it == name);
     let rank = place("mpi.rank");
     let of_ranks = rank.is_some() || m == 1;
-    let found = TIMES.iter().filter(|(_, _, of)| (*of == Of::Rank) == of_ranks).find_map(|time| {
+    // Beside a rank a sum is of that rank.
+    let is_usable = |of: Of| m == 1 || of == Of::Sum || (of == Of::Rank) == rank.is_some();
+    let usable = TIMES.iter().filter(|(_, _, of)| is_usable(*of));
+    let found = usable.clone().find_map(|time| {
         let nanoseconds = || Some((place(&format!("{}.ns", time.0))?, *time));
         place(time.0).map(|column| (column, *time)).or_else(nanoseconds)
     });
     let Some((column, (_, is_inclusive, of))) = found else {
-        let known = TIMES.iter().filter(|(_, _, of)| (*of == Of::Rank) == of_ranks);
-        let known: Vec<&str> = known.map(|(name, _, _)| *name).collect();
+        let known: Vec<&str> = usable.map(|(name, _, _)| *name).collect();
         let beside = if of_ranks { "" } else { "; or a column mpi.rank" };
         let found = format!("the columns {}", names.join(", "));
         return Err(columns.error(found, format!("one of {}{beside}", known.join(", "))));
     };
     let unit = unit(root.required("column_metadata")?, column, &names[column])?;
+    let data = root.required("data")?;
+    let rows = data.array()?;
+    if of_ranks && rows.len() < m as usize {
+        return Err(data.error(format!("{} rows", rows.len()), format!("one of each of {m} ranks")));
+    }
     let nodes = root.required("nodes")?.array()?;
     let calls = nodes.iter().enumerate().map(|(index, node)| call(index, node));
     let calls = calls.collect::<Result<Vec<_>>>()?;
     let count_of_calls = calls.len();
     let mut calls = Calls::new(calls, of_ranks.then_some(m));
-    let share = if of == Of::Sum { f64::from(m) } else { 1.0 };
-    let data = root.required("data")?;
+    let share = if of == Of::Sum && !of_ranks { f64::from(m) } else { 1.0 };
     let mut seen = BTreeSet::new();
-    for row in data.array()? {
+    for row in rows {
         let fields = row.array()?;
         if fields.len() != names.len() {
             let expected = format!("{} as in columns", names.len());
@@ -108,7 +114,12 @@ fn below(node: Node<'_>, end: usize, what: &str) -> Result<usize> {
 fn call(index: usize, node: &Node<'_>) -> Result<(String, Option<usize>)> {
     let node = node.object()?;
     let parent = node.get("parent").map(|parent| below(parent, index, "a node before it, a place"));
-    Ok((node.required("label")?.plain_text()?.into_owned(), parent.transpose()?))
+    let label = node.required("label")?;
+    let name = label.plain_text()?.into_owned();
+    if name.is_empty() {
+        return Err(label.error("an empty label", "a name"));
+    }
+    Ok((name, parent.transpose()?))
 }
 
 /// The unit of a column.

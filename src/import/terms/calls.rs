@@ -65,16 +65,19 @@ impl Calls {
 
     /// Names of a call and all above it, with `/` between.
     fn path(&self, node: usize) -> String {
-        match &self.nodes[node] {
-            (name, 0) => name.clone(),
-            (name, parent) => format!("{}/{name}", self.path(*parent)),
-        }
+        let above = std::iter::successors(Some(node), |&node| Some(self.nodes[node].1));
+        let names = above.take_while(|&node| node > 0).map(|node| self.nodes[node].0.as_str());
+        let mut names: Vec<&str> = names.collect();
+        names.reverse();
+        names.join("/")
     }
 
     /// Adds the rows: times of the run and of its calls, and what MPI takes.
     pub fn write(&self, terms: &mut Terms) {
         let rank = |index: usize| (!self.is_mean).then_some(index as u32);
         let mut operations: BTreeMap<String, (Kind, Vec<f64>)> = BTreeMap::new();
+        let mut paths: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let none = || vec![0.0; self.inclusive.len()];
         let mut within = vec![false; self.nodes.len()];
         for node in 0..self.nodes.len() {
             within[node] = within[self.nodes[node].1];
@@ -86,20 +89,24 @@ impl Calls {
                 if kind == Kind::Collective && name.starts_with('i') {
                     terms.note("waiting for collectives that do not block is in p2p");
                 }
-                let (_, times) =
-                    operations.entry(name).or_insert((kind, vec![0.0; self.inclusive.len()]));
+                let (_, times) = operations.entry(name).or_insert_with(|| (kind, none()));
                 times.iter_mut().zip(&self.inclusive).for_each(|(time, of)| *time += of[node]);
                 continue;
             }
-            for (index, of_rank) in self.inclusive.iter().enumerate() {
-                if node == 0 || of_rank[node] > 0.0 {
-                    terms.add(rank(index), &self.path(node), "time", of_rank[node]);
+            // Calls with other parameters have one path.
+            let times = paths.entry(self.path(node)).or_insert_with(none);
+            times.iter_mut().zip(&self.inclusive).for_each(|(time, of)| *time += of[node]);
+        }
+        for (path, times) in paths {
+            for (index, time) in times.into_iter().enumerate() {
+                if path.is_empty() || time > 0.0 {
+                    terms.add(rank(index), &path, "time", time);
                 }
             }
         }
         for kind in [Kind::Collective, Kind::Message] {
             let of_kind = || operations.iter().filter(move |(_, (it, _))| *it == kind);
-            let mut sums = vec![0.0; self.inclusive.len()];
+            let mut sums = none();
             of_kind().for_each(|(_, (_, times))| {
                 sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
             });

@@ -23,7 +23,9 @@ mod recording;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _};
+#[cfg(not(feature = "nsys"))]
+use std::io;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -154,16 +156,11 @@ impl DeviceTrace {
 
     #[cfg(not(feature = "nsys"))]
     pub(super) fn of_database(path: &Path) -> Result<Self> {
-        Err(unsupported(
-            path,
-            "it is an SQLite database, as Nsight Systems exports, which this build of mmgp does not \
-             read: build it with the feature nsys, as in `cargo install mmgp --features nsys`",
-        ))
+        let why = "it is an SQLite database, as Nsight Systems exports, which this build of mmgp does not \
+                   read: build it with the feature nsys, as in `cargo install mmgp --features nsys`";
+        let source = io::Error::new(io::ErrorKind::Unsupported, why);
+        Err(Error::Read { file: path.into(), source })
     }
-}
-
-fn unsupported(path: &Path, why: &str) -> Error {
-    Error::Read { file: path.into(), source: io::Error::new(io::ErrorKind::Unsupported, why) }
 }
 
 /// The first bytes of a file.

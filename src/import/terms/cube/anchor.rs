@@ -59,7 +59,7 @@ impl<'a> Anchor<'a> {
             regions.insert(anchor.number(region, "id")?, anchor.text(region, "name")?);
         }
         for call in children(program, "cnode") {
-            anchor.add_call(call, None, &regions)?;
+            anchor.add_calls(call, &regions)?;
         }
         for root in anchor.beneath.get(&None).cloned().unwrap_or_default() {
             let mut open = vec![root];
@@ -85,20 +85,20 @@ impl<'a> Anchor<'a> {
         calls
     }
 
-    fn add_call(
-        &mut self,
-        call: Node<'_, '_>,
-        parent: Option<usize>,
-        regions: &BTreeMap<usize, String>,
-    ) -> Result<()> {
-        let region = self.number(call, "calleeId")?;
-        let name = regions.get(&region).cloned();
-        let name =
-            name.ok_or_else(|| self.error(call, "a call of an unknown region", "a region"))?;
-        let place = self.calls.len();
-        self.calls.push((name, parent));
-        self.beneath.entry(parent).or_default().push(place);
-        children(call, "cnode").try_for_each(|child| self.add_call(child, Some(place), regions))
+    /// A call path and all beneath it, depth first.
+    fn add_calls(&mut self, top: Node<'_, '_>, regions: &BTreeMap<usize, String>) -> Result<()> {
+        let mut open = vec![(top, None)];
+        while let Some((call, parent)) = open.pop() {
+            let name = regions.get(&self.number(call, "calleeId")?).cloned();
+            let unknown = || self.error(call, "a call of an unknown region", "a region");
+            let name = name.ok_or_else(unknown)?;
+            let place = self.calls.len();
+            self.calls.push((name, parent));
+            self.beneath.entry(parent).or_default().push(place);
+            let beneath: Vec<Node<'_, '_>> = children(call, "cnode").collect();
+            open.extend(beneath.into_iter().rev().map(|child| (child, Some(place))));
+        }
+        Ok(())
     }
 
     /// The threads of all processes; streams of devices and metrics have columns as well.
@@ -207,8 +207,16 @@ impl<'a> Anchor<'a> {
     /// The call paths beneath another, or all, that are something and have nothing above them that is,
     /// below that other.
     pub fn outermost(&self, top: Option<usize>, is: &dyn Fn(usize) -> bool) -> Vec<usize> {
-        let found = |&call| if is(call) { vec![call] } else { self.outermost(Some(call), is) };
-        self.beneath.get(&top).into_iter().flatten().flat_map(found).collect()
+        let beneath = |call| self.beneath.get(&call).into_iter().flatten().rev().copied();
+        let (mut open, mut found): (Vec<usize>, _) = (beneath(top).collect(), Vec::new());
+        while let Some(call) = open.pop() {
+            if is(call) {
+                found.push(call);
+            } else {
+                open.extend(beneath(Some(call)));
+            }
+        }
+        found
     }
 
     fn child<'n, 'x>(&self, node: Node<'n, 'x>, name: &str) -> Result<Node<'n, 'x>> {
@@ -218,7 +226,10 @@ impl<'a> Anchor<'a> {
 
     fn text(&self, node: Node<'_, '_>, name: &str) -> Result<String> {
         let child = self.child(node, name)?;
-        Ok(child.text().unwrap_or_default().trim().to_string())
+        match child.text().map(str::trim) {
+            None | Some("") => Err(self.error(child, format!("an empty {name}"), "a text")),
+            Some(text) => Ok(text.to_string()),
+        }
     }
 
     fn number(&self, node: Node<'_, '_>, name: &str) -> Result<usize> {

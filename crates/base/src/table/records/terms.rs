@@ -48,7 +48,7 @@ record! {
         m: u32 = count(1),
         /// Threads, or devices, of each.
         p: u32 = count(1),
-        /// Which rank, from 0; empty of the run as a whole.
+        /// Which rank, from 0; empty of what holds of each, or is a mean over them.
         rank: Maybe<u32> = maybe_rank(),
         /// Region, off-loaded function or operation of MPI; empty of all of the run.
         phase: String = phrase(),
