@@ -271,6 +271,11 @@ fn caliper_that_does_not_say_units_or_ranks_is_refused_at_its_place() {
     );
     refused("\"2\"", "\"3\"", "c.json:1:10: found times of 2 ranks, expected of 3");
     refused(
+        "\"2\"",
+        "\"4000000\"",
+        "c.json:1:10: found 13 rows, expected one of each of 4000000 ranks",
+    );
+    refused(
         "[40,0,4]",
         "[40,0,5]",
         "c.json:1:73: found the number 5, expected a place in nodes below 5",
@@ -397,6 +402,23 @@ fn a_profile_of_score_p_says_the_terms_of_ranks_and_threads() {
     check(&rows, None, "", &[("t_col", 0.5)]);
     check(&rows, Some(0), "main/step", &[("time", 1.5)]);
     assert!(said.contains("sums over all calls of a region"), "{said}");
+}
+
+#[test]
+fn streams_of_devices_in_a_profile_of_score_p_are_no_threads() {
+    let thread = |id| format!("<location Id=\"{id}\"><name>t</name><rank>0</rank><type>thread<");
+    let stream = |id| thread(id).replace("thread", "stream");
+    let text = anchor().replace(&thread(1), &stream(1));
+    let folder = Folder::with("p.cubex", cubex(&text));
+    folder.refuses(
+        &["import-profile", "p.cubex"],
+        "p.cubex/anchor.xml:1:1: found ranks of different numbers of threads, expected as many of each",
+    );
+    folder.write("p.cubex", cubex(&text.replace(&thread(3), &stream(3))));
+    let (rows, said) = imported(&folder, &["p.cubex"]);
+    assert!(rows.iter().all(|row| (row.m, row.p) == (2, 1)));
+    assert_eq!(values(&rows)[&(Some(0), String::new(), "t_apu".into())], 5.0);
+    assert!(said.contains("what is no thread"), "{said}");
 }
 
 #[test]

@@ -36,6 +36,9 @@ fn read(document: &Document<'_>, said: Division) -> Result<Terms> {
     let first: Vec<usize> = anchor.ranks.iter().map(|rank| rank[0]).collect();
     times.of(&first).write(&mut terms);
     anchor.calls_with(&visits).of(&first).write_collectives(&mut terms);
+    if anchor.has_others {
+        terms.note("what is no thread, such as a stream of a device, is in no term");
+    }
     let is_region = |call: usize| anchor.calls[call].0.starts_with("!$omp parallel");
     let regions = anchor.outermost(None, &is_region);
     if regions.is_empty() {

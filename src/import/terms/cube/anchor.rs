@@ -30,6 +30,8 @@ pub(super) struct Anchor<'a> {
     pub ranks: Vec<Vec<usize>>,
     /// Columns of all locations.
     columns: usize,
+    /// Whether there are locations that are no threads: streams of devices.
+    pub has_others: bool,
 }
 
 /// Values of a metric: by call path, depth first, for each location.
@@ -52,6 +54,7 @@ impl<'a> Anchor<'a> {
             wide: Vec::new(),
             ranks: Vec::new(),
             columns: 0,
+            has_others: false,
         };
         let program = anchor.child(root, "program")?;
         let mut regions = BTreeMap::new();
@@ -113,6 +116,7 @@ impl<'a> Anchor<'a> {
                 return Err(self.error(location, format!("location {column}"), &expected));
             }
             if !self.text(location, "type")?.contains("thread") {
+                self.has_others = true;
                 continue;
             }
             let group = location.ancestors().find(|node| node.has_tag_name("locationgroup"));
