@@ -27,7 +27,7 @@ const SCATTER: f64 = 0.02;
 const OF_TIME: f64 = 0.001;
 
 /// The parts of the time of a rank, by their names among shapes and in words.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("T_HPU", "host"),
     ("T_APU/p", "regions: work over threads"),
     ("C_APU", "regions: uneven threads"),
@@ -35,23 +35,34 @@ const PARTS: [(&str, &str); 7] = [
     ("T_COL", "collectives"),
     ("W", "waiting for ranks in them"),
     ("T_P2P", "point to point"),
+    // What a file does not tell of, as the time in MPI; the last.
+    ("REST", "told by nothing"),
 ];
+
+/// What is no more than this of the time is no part of its own.
+const ROUNDING: f64 = 0.01;
+
+/// Parts that add up to so much more than the time overlap.
+const OVERLAP: f64 = 0.1;
 
 /// The run of a configuration whose time is the median: one that was disturbed makes no part longer.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     /// How many runs there are of the configuration.
     runs: usize,
-    /// Of each term, the sum over the ranks.
-    sums: BTreeMap<String, f64>,
-    /// The same of each phase and term.
+    /// The sum over the ranks of each phase and term.
     of_phases: BTreeMap<(String, String), f64>,
 }
 
 impl Seen {
-    /// A term of a rank, in the mean.
+    /// A term of a rank, in the mean: that of the whole run, or the sum over its phases where nobody says that.
     fn of(&self, mapping: Mapping, term: &str) -> f64 {
-        self.sums.get(term).copied().unwrap_or(0.0) / f64::from(mapping.m())
+        let whole = self.of_phases.get(&(String::new(), term.to_string()));
+        let of_phases = || {
+            let phases = self.of_phases.iter().filter(|((_, of), _)| of == term);
+            phases.map(|(_, value)| value).sum()
+        };
+        whole.copied().unwrap_or_else(of_phases) / f64::from(mapping.m())
     }
 
     /// A part of the time of a rank, in the mean \[s\].
@@ -64,8 +75,20 @@ impl Seen {
             "N*g" => of("gap"),
             "T_COL" => of("t_col"),
             "W" => of("wait"),
-            _ => of("p2p"),
+            "T_P2P" => of("p2p"),
+            _ => {
+                let told: f64 =
+                    PARTS[..PARTS.len() - 1].iter().map(|it| self.part(mapping, it.0)).sum();
+                let rest = of("time") - told;
+                if rest > ROUNDING * of("time") { rest } else { 0.0 }
+            }
         }
+    }
+
+    /// How far the parts add up to more than the time, relative.
+    fn excess(&self, mapping: Mapping) -> f64 {
+        let told: f64 = PARTS.iter().map(|it| self.part(mapping, it.0)).sum();
+        told / self.of(mapping, "time").max(f64::MIN_POSITIVE) - 1.0
     }
 }
 
@@ -152,7 +175,7 @@ impl TracedRuns {
     /// what ranks and threads share.
     pub fn of(file: &FileRows<TermRow>) -> Result<Self> {
         let mut runs: BTreeMap<&str, (Mapping, f64)> = BTreeMap::new();
-        for row in file.rows.iter().filter(|row| row.term == "time") {
+        for row in file.rows.iter().filter(|row| row.term == "time" && row.phase.is_empty()) {
             let slowest = runs.entry(&row.run).or_insert((Mapping::new(row.m, row.p)?, 0.0));
             slowest.1 = slowest.1.max(row.value);
         }
@@ -175,12 +198,22 @@ impl TracedRuns {
             }
             let seen = seen.entry(*mapping).or_default();
             seen.runs = of_each.len();
-            *seen.sums.entry(row.term.clone()).or_default() += row.value;
-            *seen.of_phases.entry((row.phase.clone(), row.term.clone())).or_default() += row.value;
+            // Of no rank: of each.
+            let ranks = if row.rank.0.is_some() { 1.0 } else { f64::from(row.m) };
+            let key = (row.phase.clone(), row.term.clone());
+            *seen.of_phases.entry(key).or_default() += ranks * row.value;
         }
         if !seen.contains_key(&Mapping::SEQUENTIAL) {
             let found = "no traced run of one rank and one thread";
             let advice = "trace one into the same folder: OMP_NUM_THREADS=1 mmgp probe --out DIR -- mpirun -n 1 ./app";
+            return Err(Error::too_little(file.file.clone(), found, advice));
+        }
+        if let Some((at, seen)) = seen.iter().find(|(at, seen)| seen.excess(**at) > OVERLAP) {
+            let found = format!(
+                "parts of the run at {at} that add up to {:.0} % of its time",
+                100.0 * (1.0 + seen.excess(*at))
+            );
+            let advice = "they overlap, as where several threads enter regions of their own, and are no terms of one model";
             return Err(Error::too_little(file.file.clone(), found, advice));
         }
         let times = |(&mapping, runs): (&Mapping, &Vec<(f64, &str)>)| {
@@ -228,7 +261,15 @@ impl TracedRuns {
         for shapes in SHAPES.chunk_by(|one, other| one.part == other.part) {
             self.add_part(shapes, &mut terms);
         }
-        (Some(terms), Vec::new())
+        let untold =
+            |(at, seen): (&Mapping, &Seen)| (*at, seen.part(*at, "REST") / seen.of(*at, "time"));
+        let untold = self.seen.iter().map(untold).filter(|(_, share)| *share > 0.0);
+        let warning = untold.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(at, share)| {
+            let said =
+                format!("{}: {:.0} % of the time at {at} is in no term", self.file, 100.0 * share);
+            Warning::Probed(said)
+        });
+        (Some(terms), warning.into_iter().collect())
     }
 
     /// What there is to say of the runs, and of the terms that were made of them.

@@ -2,7 +2,7 @@
 //! (m, p) by the shapes that it may have.
 //!
 //! ```text
-//! T(m,p) = T_HPU(m) + T_APU(m,p)/p + C_APU(m,p) + N(m,p) g(p) + T_COL(m) + W(m,p) + T_P2P(m)
+//! T(m,p) = T_HPU(m) + T_APU(m,p)/p + C_APU(m,p) + N(m,p) g(p) + T_COL(m) + W(m,p) + T_P2P(m) + REST(m)
 //! ```
 //!
 //! It has what equation 11 leaves out: host work that ranks share beside what each repeats, regions whose number
@@ -66,22 +66,25 @@ macro_rules! shape {
 }
 
 /// All shapes; those of a part one after another.
-pub const SHAPES: [Shape; 15] = [
+pub const SHAPES: [Shape; 18] = [
     shape!("host_repeated_s", "T_HPU", "", |_, _, _| 1.0),
     shape!("host_shared_s", "T_HPU", "/m", |_, m, _| 1.0 / m),
     shape!("work_repeated_s", "T_APU/p", "/p", |_, _, p| 1.0 / p),
     shape!("work_shared_s", "T_APU/p", "/(m p)", |_, m, p| 1.0 / (m * p)),
     shape!("serial_repeated_s", "C_APU", " (1 - 1/p)", |_, _, p| 1.0 - 1.0 / p),
     shape!("serial_shared_s", "C_APU", " (1 - 1/p)/m", |_, m, p| (1.0 - 1.0 / p) / m),
-    shape!("uneven_threads_s", "C_APU", "/(m p)", |_, m, p| several(p) / (m * p)),
+    shape!("uneven_threads_s", "C_APU", "/(m p) [p > 1]", |_, m, p| several(p) / (m * p)),
     shape!("region_s", "N*g", " n", |n, m, p| n.at(m, p)),
     shape!("region_per_thread_s", "N*g", " n p", |n, m, p| n.at(m, p) * p),
     shape!("collective_per_step_s", "T_COL", " log2 m", |_, m, _| m.log2()),
     shape!("collective_per_rank_s", "T_COL", " (m - 1)", |_, m, _| m - 1.0),
     shape!("uneven_ranks_s", "W", " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
-    shape!("uneven_work_s", "W", "/(m p)", |_, m, p| several(m) / (m * p)),
-    shape!("messages_s", "T_P2P", "", |_, m, _| several(m)),
-    shape!("messages_shared_s", "T_P2P", "/m", |_, m, _| several(m) / m),
+    shape!("uneven_work_s", "W", "/(m p) [m > 1]", |_, m, p| several(m) / (m * p)),
+    shape!("messages_s", "T_P2P", " [m > 1]", |_, m, _| several(m)),
+    shape!("messages_shared_s", "T_P2P", "/m [m > 1]", |_, m, _| several(m) / m),
+    shape!("rest_s", "REST", "", |_, _, _| 1.0),
+    shape!("rest_shared_s", "REST", "/m", |_, m, _| 1.0 / m),
+    shape!("rest_of_several_s", "REST", " [m > 1]", |_, m, _| several(m)),
 ];
 
 /// How the number of regions of a rank grows: as a power of m, and one of p.
