@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `lab` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
     ("base", &[]),
     ("intake", &["base"]),
     ("model", &["base", "intake"]),
@@ -20,6 +20,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
     ("sweep", &["base"]),
     ("native", &["base", "intake", "lists"]),
     ("launch", &["base", "intake"]),
+    ("probe", &["base"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("cluster", &["base", "machine", "sim"]),
@@ -38,8 +39,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
     (
         "mmgp",
         &[
-            "base", "intake", "model", "tune", "native", "launch", "lists", "machine", "sim",
-            "cluster", "spu", "kernels", "cell", "runtime", "apps", "sweep", "lab", "pictures",
+            "base", "intake", "model", "tune", "native", "launch", "probe", "lists", "machine",
+            "sim", "cluster", "spu", "kernels", "cell", "runtime", "apps", "sweep", "lab",
+            "pictures",
         ],
     ),
 ];
@@ -108,6 +110,7 @@ const MAY_USE: [(&str, &[&str]); 31] = [
             "intake",
             "lab",
             "launch",
+            "probe",
             "lists",
             "machine",
             "measure",
@@ -428,8 +431,8 @@ fn every_module_uses_only_what_the_code_map_allows() {
 /// Read requests, and what a command prints.
 const NATIVE_PIPES: [&str; 2] = ["native/supervisor.rs", "native/supervisor/output.rs"];
 
-/// Files of `native` that start processes: a launcher, to ask for its version, and those of the sample.
-const NATIVE_PROCESSES: [&str; 2] = ["native/binding.rs", "native/stencil.rs"];
+/// Files that start processes: a launcher, to ask for its version, those of the sample, and compilers.
+const STARTS_PROCESSES: [&str; 3] = ["native/binding.rs", "native/stencil.rs", "probe/library.rs"];
 
 #[test]
 fn only_table_opens_files() {
@@ -464,7 +467,7 @@ fn only_the_command_line_prints() {
             file.module() == "cli"
                 || file.name().starts_with("native/supervisor")
                 || file.is(&["intake/names.rs"])
-                || file.is(&NATIVE_PROCESSES)
+                || file.is(&STARTS_PROCESSES)
         },
         "only `cli` knows where to print, and `native` what a command prints",
     );
@@ -473,7 +476,7 @@ fn only_the_command_line_prints() {
         |file| {
             ["cli", "table"].contains(&file.module())
                 || file.name().starts_with("native/supervisor")
-                || file.is(&NATIVE_PROCESSES)
+                || file.is(&STARTS_PROCESSES)
         },
         "standard input is a file to read, which `table` opens",
     );

@@ -246,7 +246,7 @@ fn one(
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
             report::tell(&warnings);
             match &fitted.traced {
-                Some(traced) => output::line(traced),
+                Some(traced) => output::line(&report::traced(traced)),
                 None => output::line(&output::wrapped(&summary, report::width())),
             }
             if let Some(runs) = &fitted.report.runs {

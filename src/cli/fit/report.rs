@@ -1,12 +1,13 @@
 //! What a fit found: as JSON for programs; for people as few lines as matter, no wider than the terminal.
 
-use crate::answer::Object;
+use crate::answer::{Object, Style, Table};
 use crate::cli::Answer;
 use crate::cli::objective::{basis, measured};
 use crate::cli::output::{self, data, line};
 use crate::error::{Error, Result, Warning};
 use crate::fit::identifiability::UndeterminedTerm;
 use crate::fit::report::{Report, RunsReport, TermReport};
+use crate::fit::{TracedRegion, TracedReport};
 
 /// Says which required terms the data do not determine: the answer is no.
 pub(super) fn undetermined(missing: &[UndeterminedTerm], required: &[String]) -> Result<Answer> {
@@ -35,6 +36,30 @@ pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
     let refusal = refusal(required, Vec::new()).with("reason", error.to_string());
     data(None, &output::json(&refusal))?;
     Ok(Answer::No)
+}
+
+/// What traced runs say, for people.
+pub(super) fn traced(report: &TracedReport) -> String {
+    let mut table = Table::of(&report.parts).column("of a rank", Style::Plain, |it| it.what).left();
+    for (place, mapping) in report.mappings.iter().enumerate() {
+        let name = mapping.to_string();
+        table = table.headed(&name, name.clone(), Style::Time, move |it| it.times[place]);
+    }
+    let table = table.column("over (m, p) [s]", Style::Plain, |it| it.formula.clone()).left();
+    let mut text = format!("What traced runs tell, in the place of equation 11.\n{}", table.text());
+    let most = report.mappings.iter().max_by_key(|it| (it.p(), it.m()));
+    for (TracedRegion { name, share, limit }, most) in
+        report.regions.iter().zip(most.into_iter().cycle())
+    {
+        text += &format!("\nRegion {name} takes {:.0} % at {most}", 100.0 * share);
+        if let Some(limit) = limit {
+            text += &format!(
+                "; beyond {limit} threads, what they cannot share of it takes longer than what they can"
+            );
+        }
+        text += ".";
+    }
+    text
 }
 
 /// A refusal for programs.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mmgp_base::table;
-use object::{Object as _, ObjectSegment as _, ObjectSymbol as _};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol as _};
 
 use crate::process::Process;
 
@@ -14,12 +15,14 @@ struct Symbols(BTreeMap<u64, (u64, String)>);
 impl Symbols {
     fn of(file: &str) -> Self {
         let Ok(bytes) = table::bytes(Path::new(file)) else { return Self(BTreeMap::new()) };
-        let Ok(object) = object::File::parse(&*bytes) else { return Self(BTreeMap::new()) };
+        let Ok(object) = ElfFile64::<Endianness>::parse(&*bytes) else {
+            return Self(BTreeMap::new());
+        };
         // Addresses are told from where the file is loaded.
         let base = object.segments().map(|it| it.address()).min().unwrap_or(0);
         let symbols = object.symbols().chain(object.dynamic_symbols());
         let functions = symbols.filter(|it| it.kind() == object::SymbolKind::Text && it.size() > 0);
-        let entry = |it: object::Symbol<'_, '_>| {
+        let entry = |it: object::read::elf::ElfSymbol64<'_, '_>| {
             let name = it.name().unwrap_or_default().to_string();
             (it.address() - base, (it.size(), name))
         };

@@ -105,6 +105,7 @@ fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u
         runs: Some(noise.runs(truth, configurations)),
         memory: None,
         prior: None,
+        terms: None,
     }
 }
 

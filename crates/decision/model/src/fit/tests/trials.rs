@@ -108,6 +108,7 @@ pub fn measured(truth: &Parameters) -> Inputs {
         runs: None,
         memory: None,
         prior: None,
+        terms: None,
     }
 }
 

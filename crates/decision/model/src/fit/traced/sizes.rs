@@ -1,0 +1,173 @@
+//! Sizes of the shapes that parts of the time have, given what parts were in traced runs.
+//!
+//! Of as many runs as a part has shapes each size follows; of fewer, what is measured is shared among all shapes
+//! that may have made it, each as likely, and their errors say so: they are large and go together, so that the sum is
+//! known where it was measured and less and less elsewhere. No size is below zero.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nalgebra::{DMatrix, DVector};
+
+use super::{Seen, TracedRuns};
+use crate::models::parameters::Estimate;
+use crate::models::traced::{RegionGrowth, SHAPES, Shape, TracedTerms};
+use mmgp_base::Mapping;
+use mmgp_base::error::Warning;
+
+/// How far a part of one run is from its mean over runs, relative: as programs that were traced twice had it on
+/// machines of their own. Assumed.
+const SCATTER: f64 = 0.02;
+
+/// What a part is known to at best, of the whole time.
+const OF_TIME: f64 = 0.001;
+
+impl TracedRuns {
+    /// The sizes of all parts; `None` where one configuration alone was traced.
+    pub fn terms(&self) -> (Option<TracedTerms>, Vec<Warning>) {
+        if self.seen.len() < 2 {
+            let said = format!(
+                "{}: one configuration was traced, which cannot tell what ranks share from what each repeats: trace \
+                 one inside as well, as 4 ranks of 4 threads",
+                self.file
+            );
+            return (None, vec![Warning::Probed(said)]);
+        }
+        let mut terms = TracedTerms::growing(self.growth());
+        for shapes in SHAPES.chunk_by(|one, other| one.part == other.part) {
+            self.add_part(shapes, &mut terms);
+        }
+        let untold =
+            |(at, seen): (&Mapping, &Seen)| (*at, seen.part(*at, "REST") / seen.of(*at, "time"));
+        let untold = self.seen.iter().map(untold).filter(|(_, share)| *share > 0.0);
+        let warning = untold.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(at, share)| {
+            let said =
+                format!("{}: {:.0} % of the time at {at} is in no term", self.file, 100.0 * share);
+            Warning::Probed(said)
+        });
+        (Some(terms), warning.into_iter().collect())
+    }
+
+    /// How the number of regions of a rank grows: of all powers that meet the runs the smallest.
+    fn growth(&self) -> RegionGrowth {
+        let counts =
+            self.seen.iter().map(|(&mapping, seen)| (mapping, seen.of(mapping, "offloads")));
+        let counts: Vec<(Mapping, f64)> = counts.filter(|(_, count)| *count > 0.0).collect();
+        let Some((_, at_one)) = counts.iter().find(|(at, _)| *at == Mapping::SEQUENTIAL).copied()
+        else {
+            return RegionGrowth::default();
+        };
+        let logs = DMatrix::from_fn(counts.len(), 2, |row, column| {
+            let at = counts[row].0;
+            f64::from(if column == 0 { at.m() } else { at.p() }).ln()
+        });
+        let over = DVector::from_iterator(
+            counts.len(),
+            counts.iter().map(|(_, count)| (count / at_one).ln()),
+        );
+        let powers = logs.svd(true, true).solve(&over, 1e-9);
+        powers.map_or_else(
+            |_| RegionGrowth::default(),
+            |it| RegionGrowth { by_m: it[0], by_p: it[1] },
+        )
+    }
+
+    /// The measured values of a part, each with its standard error \[s\].
+    fn points(&self, part: &str) -> Vec<(Mapping, f64, f64)> {
+        let of = |(&mapping, seen): (&Mapping, &Seen)| {
+            let value = seen.part(mapping, part);
+            let scatter = SCATTER / (seen.runs as f64).sqrt();
+            let error = (scatter * value).hypot(OF_TIME * seen.of(mapping, "time"));
+            (mapping, value, error)
+        };
+        let mut points: Vec<(Mapping, f64, f64)> = self.seen.iter().map(of).collect();
+        if part == "T_COL" {
+            points.extend(self.timed_collectives());
+        }
+        points
+    }
+
+    /// What the program's collectives take on fewer ranks than it was traced on, by those that were timed
+    /// beside it: as many times longer as they were in the run.
+    fn timed_collectives(&self) -> Vec<(Mapping, f64, f64)> {
+        let Some((&most, seen)) = self.seen.iter().max_by_key(|(mapping, _)| mapping.m()) else {
+            return Vec::new();
+        };
+        let of = |ranks: u32| -> f64 {
+            self.collectives.values().filter_map(|times| times.get(&ranks)).sum()
+        };
+        let (whole, at_most) = (seen.of(most, "t_col"), of(most.m()));
+        let ranks: BTreeSet<u32> =
+            self.collectives.values().flat_map(BTreeMap::keys).copied().collect();
+        let between = ranks.into_iter().filter(|&ranks| ranks > 1 && ranks < most.m());
+        let point = |ranks: u32| {
+            let time = whole * of(ranks) / at_most;
+            (Mapping::new(ranks, 1).ok().filter(|_| at_most > 0.0), time)
+        };
+        let found = between
+            .map(point)
+            .filter_map(|(mapping, time)| Some((mapping?, time, 0.2 * time + 1e-12)));
+        found.collect()
+    }
+
+    fn add_part(&self, shapes: &[Shape], terms: &mut TracedTerms) {
+        let points = self.points(shapes[0].part);
+        let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+        if most <= 0.0 {
+            return;
+        }
+        // Each shape at its largest where it was measured is what a size of `most` makes of it.
+        let growth = terms.regions;
+        let at = |shape: &Shape, mapping: Mapping| shape.at(growth, mapping);
+        let scale =
+            |shape: &Shape| points.iter().map(|point| at(shape, point.0)).fold(0.0, f64::max);
+        let mut kept: Vec<&Shape> = shapes.iter().filter(|shape| scale(shape) > 0.0).collect();
+        let (sizes, errors) = loop {
+            let design = DMatrix::from_fn(points.len(), kept.len(), |row, column| {
+                at(kept[column], points[row].0) / scale(kept[column])
+            });
+            let (sizes, errors) = conditioned(&design, &points, most);
+            let negative = (0..kept.len()).filter(|&it| sizes[it] < 0.0);
+            match negative.min_by(|&one, &other| sizes[one].total_cmp(&sizes[other])) {
+                Some(worst) if kept.len() > 1 => _ = kept.remove(worst),
+                _ => break (sizes, errors),
+            }
+        };
+        for (index, shape) in kept.iter().enumerate() {
+            let by = scale(shape);
+            let size = Estimate {
+                std_error: Some(errors[(index, index)].sqrt() / by),
+                source: Some(self.file.clone()),
+                ..Estimate::exact(sizes[index].max(0.0) / by)
+            };
+            let set = terms.set(shape.name, size);
+            set.expect("invariant: a shape has its name");
+            for (before, other) in kept.iter().enumerate().take(index) {
+                let both = (errors[(index, index)] * errors[(before, before)]).sqrt();
+                let correlation = (errors[(index, before)] / both).clamp(-1.0, 1.0);
+                let said = terms.correlate(other.name, shape.name, correlation);
+                said.expect("invariant: shapes have their names");
+            }
+        }
+    }
+}
+
+/// Sizes given values that they add up to, beforehand as large as one another and together as the largest value, to
+/// within all of it.
+fn conditioned(
+    design: &DMatrix<f64>,
+    points: &[(Mapping, f64, f64)],
+    most: f64,
+) -> (DVector<f64>, DMatrix<f64>) {
+    let count = design.ncols();
+    let mean = DVector::from_element(count, most / count as f64);
+    let before = DMatrix::from_diagonal_element(count, count, most * most);
+    let errors = DVector::from_iterator(points.len(), points.iter().map(|point| point.2.powi(2)));
+    let values = DVector::from_iterator(points.len(), points.iter().map(|point| point.1));
+    let seen = design * &before * design.transpose() + DMatrix::from_diagonal(&errors);
+    let inverse =
+        seen.pseudo_inverse(1e-300).unwrap_or_else(|_| DMatrix::zeros(points.len(), points.len()));
+    let gain = &before * design.transpose() * inverse;
+    let sizes = &mean + &gain * (values - design * &mean);
+    let after = &before - gain * design * &before;
+    (sizes, (&after + after.transpose()) / 2.0)
+}
