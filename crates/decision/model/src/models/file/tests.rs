@@ -84,7 +84,7 @@ fn the_head_of_the_file_is_checked() {
         "apus = 4",
         "apus = 4\nspes = 8",
         "p.toml:5:1: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
-         objective, terms, phases, correlation, refined, runs, before_runs",
+         objective, terms, phases, correlation, refined, traced, runs, before_runs",
     );
 }
 
@@ -508,6 +508,30 @@ fn refined_terms_are_read_and_written_exactly() {
     assert_eq!((memory.memories, memory.placement), (2, Placement::ByApu));
     assert_eq!(memory.bandwidth_bytes_per_s.source.as_deref(), Some("memory.csv"));
     assert_eq!(published("pbpi-qs20").unwrap().refinements, None);
+}
+
+#[test]
+fn what_traced_runs_say_is_read_and_written_exactly_and_checked() {
+    let read = |sizes: &str, pairs: &str| {
+        let text =
+            published("pbpi-qs20").unwrap().to_toml().replacen("schema = 1", "schema = 2", 1);
+        let traced = format!(
+            "[traced]\ncorrelation = {pairs}\nregions = {{ by_m = 0.25, by_p = -0.5 }}\n[traced.sizes]\n{sizes}"
+        );
+        Parameters::read(&Source::new("p.toml", &format!("{text}\n{traced}\n")))
+    };
+    let sizes = "host_repeated_s = { value = 1.5, std_error = 0.1 }\nhost_shared_s = 2.0";
+    let parameters = read(sizes, "[[\"host_repeated_s\", \"host_shared_s\", -0.9]]").unwrap();
+    let again = Parameters::read(&Source::new("p.toml", &parameters.to_toml())).unwrap();
+    assert_eq!(again, parameters);
+    assert_eq!(parameters.traced.unwrap().time(Mapping::of(4, 2)).0, 2.0);
+    for (sizes, pairs) in [
+        ("hosts_s = 1", "[]"),
+        (sizes, "[[\"host_repeated_s\", \"host_shared_s\", 1.5]]"),
+        (sizes, "[[\"host_repeated_s\", \"host_repeated_s\", 1]]"),
+    ] {
+        assert!(read(sizes, pairs).is_err(), "{sizes} {pairs}");
+    }
 }
 
 #[test]
