@@ -39,7 +39,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp probe -- mpirun -n 1 ./app
-  OMP_NUM_THREADS=4 mmgp probe -- mpirun -n 2 ./app
+  mmgp probe -- mpirun -x OMP_NUM_THREADS=4 -n 2 ./app
   mmgp fit --terms probe/terms.csv --out params.toml
   mmgp probe --build -- mpirun
 
