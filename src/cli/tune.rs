@@ -15,6 +15,7 @@ mod requests;
 mod sample;
 mod session;
 mod targets;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,10 @@ use targets::{TARGETS, TargetEntry};
 pub struct Arguments {
     #[command(flatten)]
     runs: RunsArguments,
+    /// Trace the first runs, of one process and one inside: where their time goes is where the search begins, and is
+    /// kept in DIR/terms.csv (see `mmgp probe`)
+    #[arg(long, conflicts_with_all = ["via", "emit", "rate_from", "sample"], help_heading = "Program")]
+    probe: bool,
 }
 
 /// What is run, how, how often, and by whom.
@@ -264,7 +269,8 @@ Exit code 0: the regret is reached, or nothing can be told apart; 1: the budget 
 2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
 
 pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
-    let arguments = &arguments.runs;
+    let Arguments { runs: arguments, probe } = arguments;
+    let probe = *probe;
     let mut job = arguments.prepared(invocation)?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
     let budget = arguments.budget.budget();
@@ -275,6 +281,13 @@ pub fn run(arguments: &Arguments, invocation: &Invocation) -> Result<Answer> {
     if arguments.dry_run {
         data(None, &job.first_runs(&job.attempts()?, budget)?)?;
         return Ok(Answer::Done);
+    }
+    if probe {
+        let made = job.trace(budget, arguments.quiet.into())?;
+        if let Some(made) = made.filter(|made| made.end == End::Interrupted) {
+            return Ok(interrupted(&made.interrupt));
+        }
+        job.plan = trace::knowing(job.plan, &job.folder)?;
     }
     let Job { plan, discipline, .. } = &job;
     let (end, interrupt) = job.conduct(budget, arguments.quiet.into(), |target, log, watch| {
@@ -301,6 +314,7 @@ impl Arguments {
             false => derived::quantity(attempts),
         };
         let plan = search.plan(&declared, &quantity, processors(&search.out))?;
+        let plan = if self.probe { trace::knowing(plan, &search.out)? } else { plan };
         Ok((declared, self.runs.budget.limit(plan)))
     }
 }

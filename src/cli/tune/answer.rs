@@ -311,7 +311,9 @@ impl SearchAnswer<'_> {
 
     /// The formula, and the parts of the time at the choice.
     fn limit(&self, parameters: &Parameters, choice: Mapping) -> Option<String> {
-        let mut parts = parameters.parts(choice);
+        let traced = self.plan.search.prior.of_files();
+        let mut parts = traced.map_or_else(|| parameters.parts(choice), |it| it.parts(choice));
+        let by = if traced.is_some() { "what was traced" } else { "equation 11" };
         let total: f64 = parts.iter().map(|part| part.time.0).sum();
         // The shares are those of the formula, which is off.
         let measured = self.verdict.time.map_or(total, |time| time.0);
@@ -322,9 +324,8 @@ impl SearchAnswer<'_> {
         }
         if (total / measured - 1.0).abs() > FAR_OFF {
             let off = Percent((total / measured - 1.0).abs());
-            return Some(format!(
-                "Equation 11 is off by {off} there, and does not tell what limits."
-            ));
+            let by = by[..1].to_uppercase() + &by[1..];
+            return Some(format!("{by} is off by {off} there, and does not tell what limits."));
         }
         parts.retain(|part| part.time.0 > 0.005 * total);
         parts.sort_by(|one, other| other.time.0.total_cmp(&one.time.0));
@@ -341,7 +342,7 @@ impl SearchAnswer<'_> {
         let first = told.first()?;
         let rest = told[1..].join(", ");
         let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
-        Some(format!("By equation 11, what limits is {first}{rest}."))
+        Some(format!("By {by}, what limits is {first}{rest}."))
     }
 }
 

@@ -37,6 +37,22 @@ pub struct Job {
     identity: Vec<(&'static str, String)>,
 }
 
+/// Runs that were made.
+pub struct Made {
+    /// Why there are no more.
+    pub end: End,
+    /// How to know that a signal has ended one.
+    pub interrupt: Interrupt,
+    session: Session,
+}
+
+impl Made {
+    /// All attempts of the folder.
+    pub fn attempts(&self) -> &[Attempt] {
+        self.session.log.attempts()
+    }
+}
+
 impl RunsArguments {
     /// Checks flags, looks up what they name, and says what is doubtful.
     ///
@@ -140,14 +156,27 @@ impl Job {
         verbosity: Verbosity,
         runs: impl FnOnce(&OrderTarget<'_>, &mut Log, &mut Watch) -> Result<End>,
     ) -> Result<(End, Interrupt)> {
+        let Made { end, interrupt, session } = self.make(budget, verbosity, runs)?;
+        data(None, &folder::write(&self.report(Some(end)), session.log.attempts())?)?;
+        Ok((end, interrupt))
+    }
+
+    /// Starts what makes the runs, and has them made.
+    ///
+    /// # Errors
+    /// Those of the target, of the log, and of `runs`.
+    pub fn make(
+        &self,
+        budget: Budget,
+        verbosity: Verbosity,
+        runs: impl FnOnce(&OrderTarget<'_>, &mut Log, &mut Watch) -> Result<End>,
+    ) -> Result<Made> {
         let mut session = self.open()?;
         let (target, interrupt) = (self.target.start)(self, &session)?;
         let mut watch = Watch::new(&self.declared.words, budget, interrupt.clone(), verbosity);
         let end = runs(&*target, &mut session.log, &mut watch)?;
         watch.finish(&session.log);
-        drop(target);
-        data(None, &folder::write(&self.report(Some(end)), session.log.attempts())?)?;
-        Ok((end, interrupt))
+        Ok(Made { end, interrupt, session })
     }
 
     /// The report of the attempts, and why there are no more.

@@ -66,7 +66,11 @@ fn started(library: &Library, argv: &[String], folder: &Path) -> Result<()> {
     }
 }
 
-fn read(folder: &Path, program: &str) -> Result<Traced> {
+/// What the ranks of a run wrote in a folder.
+///
+/// # Errors
+/// [`Error::Program`] where a rank says nothing of itself, or ended early.
+pub fn read(folder: &Path, program: &str) -> Result<Traced> {
     let failed = |why: String| Error::Program { program: program.into(), why };
     let read = |name: &String| Process::read(&Source::read(&folder.join(name))?);
     let all: Vec<Process> = table::files_in(folder)?.iter().map(read).collect::<Result<_>>()?;

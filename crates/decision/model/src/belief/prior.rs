@@ -137,6 +137,16 @@ impl Prior {
         prior.knowing(base)
     }
 
+    /// What files say the time is, where they say anything.
+    pub fn of_files(&self) -> Option<&dyn TimeModel> {
+        self.known.first().map(|(model, _)| &**model)
+    }
+
+    /// How the work is divided.
+    pub fn decomposition(&self) -> Decomposition {
+        self.work.decomposition
+    }
+
     /// Keeps one mean alone, by its name.
     ///
     /// # Errors

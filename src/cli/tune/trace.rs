@@ -1,0 +1,121 @@
+//! `tune --probe`: the first runs are traced, and what they tell is where the search begins.
+
+use std::path::{Path, PathBuf};
+
+use super::Job;
+use super::job::Made;
+use crate::Mapping;
+use crate::attempt::Status;
+use crate::belief::{Levels, Prior};
+use crate::cli::output::{Verbosity, warn};
+use crate::error::{Error, Result, Warning};
+use crate::fit::{FileRows, Inputs, Settings, fit};
+use crate::native::host;
+use crate::probe::{self, Library};
+use crate::table::records::TermRow;
+use crate::table::{self, Source, csv};
+use crate::tune::engine::{self, Budget, Cell, End, Plan};
+
+/// What the traced runs of a folder tell.
+const TERMS: &str = "terms.csv";
+
+/// Where ranks write while they run.
+const TRACES: &str = "traces";
+
+/// A search that begins with what the traced runs of its folder tell; the same where they do not.
+///
+/// # Errors
+/// The errors of reading terms.csv, and of a fit.
+pub fn knowing(mut plan: Plan, folder: &Path) -> Result<Plan> {
+    let path = folder.join(TERMS);
+    if !path.exists() {
+        return Ok(plan);
+    }
+    let (terms, _) = FileRows::<TermRow>::read(&Source::read(&path)?)?;
+    let search = &mut plan.search;
+    let apus = search.space.iter().map(|it| it.mapping.apus()).max().unwrap_or(1);
+    let settings =
+        Settings::new("traced", search.prior.decomposition(), apus.try_into().unwrap_or(u32::MAX));
+    let inputs = Inputs { terms: Some(terms), ..Inputs::default() };
+    let mut parameters = fit(&inputs, &settings)?.parameters;
+    // The program's own time may leave out what a rank does beside it: the search times it itself.
+    parameters.evidence = None;
+    let values: Vec<Vec<String>> =
+        plan.levels.iter().map(|level| level.values().cloned().collect()).collect();
+    let prior = Prior::of(&parameters).with_levels(Levels::of(&values));
+    search.prior = search.processors.map_or(prior.clone(), |cores| prior.with_cores(cores));
+    Ok(plan)
+}
+
+impl Job {
+    /// Makes the two runs that tell most, traced, where the folder does not have them; how they ended.
+    ///
+    /// # Errors
+    /// Where the library cannot be compiled, and those of the target and of the log. What cannot be seen into is
+    /// a warning: the search goes on without.
+    pub fn trace(&mut self, budget: Budget, verbosity: Verbosity) -> Result<Option<Made>> {
+        if self.folder.join(TERMS).exists() {
+            return Ok(None);
+        }
+        let library = Library::for_command(&self.settings.command.argv, None)?;
+        let mappings = traced(&self.plan)?;
+        let traces =
+            std::path::absolute(self.folder.join(TRACES)).unwrap_or(self.folder.join(TRACES));
+        let of = |it: &Mapping| traces.join(format!("{}x{}", it.m(), it.p()));
+        mappings.iter().try_for_each(|it| table::create_folder(&of(it)))?;
+        let as_asked = self.settings.command.env.clone();
+        self.settings.command.env.extend([
+            ("LD_PRELOAD".to_string(), library.file.to_string_lossy().into_owned()),
+            ("MMGP_PROBE_DIR".to_string(), traces.join("{m}x{p}").to_string_lossy().into_owned()),
+        ]);
+        let cell = |&mapping: &Mapping| Cell {
+            factors: self.plan.levels[0].clone(),
+            mapping,
+            repetition: 1,
+        };
+        let cells: Vec<Cell> = mappings.iter().map(cell).collect();
+        let made = self.make(budget, verbosity, |target, log, watch| {
+            engine::measure(target, log, &cells, &self.discipline, budget, watch)
+        });
+        self.settings.command.env = as_asked;
+        let made = made?;
+        // What failed is told by the search.
+        if made.attempts().iter().filter(|it| it.status == Status::Ok).count() >= mappings.len() {
+            let kept = self.keep(mappings.map(|it| (it, of(&it))));
+            let without = |why| Warning::Probed(format!("without a trace: {why}"));
+            warn(&kept.err().map(without).into_iter().collect::<Vec<_>>());
+        }
+        table::remove_folder(&traces)?;
+        Ok(Some(made))
+    }
+
+    /// Writes what ranks of the traced runs saw.
+    fn keep(&self, runs: [(Mapping, PathBuf); 2]) -> Result<()> {
+        let mut rows = Vec::new();
+        for ((mapping, folder), name) in runs.iter().zip(["1", "2"]) {
+            let traced = probe::read(folder, &self.settings.command.argv[0])?;
+            warn(&traced.warnings());
+            let (m, p) = (traced.ranks(), traced.threads());
+            if (m, p) != (mapping.m(), mapping.p()) {
+                let why = format!("the run at {mapping} had {m} ranks of {p} threads");
+                return Err(Error::Program { program: self.settings.command.argv[0].clone(), why });
+            }
+            rows.extend(probe::terms(&traced, name));
+        }
+        table::write(&self.folder.join(TERMS), csv::write(&rows))
+    }
+}
+
+/// One rank of one thread, and a configuration inside: of those that fill the processors the most even.
+fn traced(plan: &Plan) -> Result<[Mapping; 2]> {
+    let space = plan.search.space.iter().map(|it| it.mapping);
+    let cores = plan.search.processors.unwrap_or(host::cores() as u32);
+    let fits = |it: &Mapping| it.apus() <= u64::from(cores);
+    let inside = space.clone().filter(|it| *it != Mapping::SEQUENTIAL);
+    let inside = inside.max_by_key(|it| (fits(it), it.m().min(it.p()), it.apus()));
+    let has_one = space.clone().any(|it| it == Mapping::SEQUENTIAL);
+    inside.filter(|_| has_one).map(|inside| [Mapping::SEQUENTIAL, inside]).ok_or_else(|| {
+        let expected = "(1, 1) and another among the configurations: --m and --p that begin with 1";
+        Error::out_of_range("--probe", "a space without", expected)
+    })
+}
