@@ -126,7 +126,7 @@ enum Command {
 
 /// The commands as help lists them, by what they are for.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Your program", &["tune", "measure", "ask", "tell", "show", "compare", "example"]),
+    ("Your program", &["tune", "measure", "ask", "tell", "show", "compare", "example", "probe"]),
     ("Your data", &["look", "fit", "predict", "report", "plot", "export", "import-profile"]),
     (
         "The emulated Cell",

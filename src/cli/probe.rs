@@ -40,7 +40,6 @@ const HELP: &str = "\
 Examples:
   mmgp probe -- mpirun -n 1 ./app
   mmgp probe -- mpirun -x OMP_NUM_THREADS=4 -n 2 ./app
-  mmgp fit --terms probe/terms.csv --out params.toml
   mmgp probe --build -- mpirun
 
 The program runs as it is, with its own input and output; what is said of it goes to standard error. Its ranks (m) \
@@ -49,7 +48,8 @@ loaded into it by LD_PRELOAD: it sees regions of OpenMP (GCC's and LLVM's) and c
 and Fortran). Where the run ends, up to some tenths of a second go to empty regions and to collectives on fewer \
 ranks; MMGP_PROBE_CALIBRATE=0 leaves them out.
 
-Two runs say most: one of one rank and one thread, and one inside, as 4 ranks of 4 threads. On other nodes than this \
+Two runs say most: one of one rank and one thread, and one inside, as 4 ranks of 4 threads; `mmgp fit --terms \
+probe/terms.csv` then tells each part over (m, p). On other nodes than this \
 one: mpirun -x LD_PRELOAD -x MMGP_PROBE_DIR (Open MPI), and --out in a folder that all nodes share.
 
 Exit code 0: traced; 2: the program failed, or cannot be seen into. Nothing is then added.";

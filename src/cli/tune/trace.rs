@@ -14,7 +14,7 @@ use crate::native::host;
 use crate::probe::{self, Library};
 use crate::table::records::TermRow;
 use crate::table::{self, Source, csv};
-use crate::tune::engine::{self, Budget, Cell, End, Plan};
+use crate::tune::engine::{self, Budget, Cell, Plan};
 
 /// What the traced runs of a folder tell.
 const TERMS: &str = "terms.csv";
