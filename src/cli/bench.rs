@@ -1,4 +1,4 @@
-//! `mmgp bench` and `mmgp profile`: what the emulated machine measures for a fit.
+//! `mmgp bench` and `mmgp profile`: what a machine measures for a fit.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,17 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
-use super::input::{AppArguments, MachineArguments, SchedulerArguments};
+use super::input::{AppArguments, HOST, MachineArguments, SchedulerArguments};
 use super::output::{Verbosity, data};
-use crate::error::Result;
+#[cfg(target_os = "linux")]
+use super::output::{line, waiting, warn};
+use super::tune::duration;
+use crate::error::{Error, Result};
 use crate::measure::{self, PROFILE_REPETITIONS, REPETITIONS, micro_benchmarks};
+#[cfg(target_os = "linux")]
+use crate::native::{self, bench::Settings};
 use crate::table::{self, csv};
+use crate::units::Seconds;
 
 /// Run the micro-benchmarks on a machine and write their CSV files
 #[derive(Args)]
@@ -21,10 +27,13 @@ pub struct BenchArguments {
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Repetitions of each measurement
+    /// Repetitions of each measurement; with --machine host at least so many
     #[arg(long, value_name = "N", default_value_t = REPETITIONS, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// Seed of all random numbers
+    /// With --machine host: repeat until means are known to 2 %, but no longer than this: 10s, 2m [default: 25s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Seconds>,
+    /// Seed of all random numbers; with --machine host of the order of measurements
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// No progress
@@ -36,18 +45,55 @@ const BENCH_HELP: &str = "\
 Examples:
   mmgp bench --machine ps3 --out measured
   mmgp bench --machine my-blade.toml --repetitions 10 --out measured
+  mmgp bench --machine host --out measured    # this computer, within half a minute
 
 Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, which `mmgp fit` reads, \
-and memory.csv, which only its refined model asks for.";
+and memory.csv, which only its refined model asks for. On this computer (Linux; no root) an APU is a \
+worker thread; what was not had, and what else had the processors, is said on standard error.";
 
 pub fn bench(arguments: &BenchArguments) -> Result<Answer> {
+    if arguments.machine.machine == HOST {
+        return on_host(arguments);
+    }
+    if arguments.budget.is_some() {
+        let found = format!("--machine {}", arguments.machine.machine);
+        let expected =
+            format!("--machine {HOST}; an emulated machine is measured --repetitions times");
+        return Err(Error::out_of_range("--budget", found, expected));
+    }
     let target = arguments.machine.target()?;
     table::create_folder(&arguments.out)?;
     let (repetitions, seed) = (arguments.repetitions, arguments.seed);
     let verbosity = Verbosity::from(arguments.quiet);
     let tables = micro_benchmarks(&target, repetitions, seed, &verbosity)?;
-    measure::write(&arguments.out, &tables)?;
+    measure::write(&arguments.out, &tables, &[])?;
     Ok(Answer::Done)
+}
+
+/// The time that measuring this computer takes where nobody says it.
+#[cfg(target_os = "linux")]
+const BUDGET: Seconds = Seconds(25.0);
+
+#[cfg(target_os = "linux")]
+fn on_host(arguments: &BenchArguments) -> Result<Answer> {
+    table::create_folder(&arguments.out)?;
+    let (repetitions, seed) = (arguments.repetitions, arguments.seed);
+    let budget = arguments.budget.unwrap_or(BUDGET);
+    let progress = waiting("micro-benchmarks", Verbosity::from(arguments.quiet));
+    let measured = native::bench::measure(Settings { repetitions, budget, seed })?;
+    drop(progress);
+    warn(&measured.warnings);
+    if !arguments.quiet {
+        line(&measured.conditions.join("; "));
+    }
+    measure::write(&arguments.out, &measured.tables, &measured.conditions)?;
+    Ok(Answer::Done)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_host(_: &BenchArguments) -> Result<Answer> {
+    let expected = "an emulated machine: this computer is measured under Linux alone";
+    Err(Error::out_of_range("--machine", HOST, expected))
 }
 
 /// Profile a sequential run (m = p = 1) of a program

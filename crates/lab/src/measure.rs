@@ -20,15 +20,16 @@ pub mod task_profile;
 pub mod wavefront;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mmgp_apps::{Application, Ran};
 use mmgp_base::error::{Error, Result};
+use mmgp_base::table::csv::{self, Record};
 use mmgp_base::table::records::Profile;
-use mmgp_base::table::{self, MicroBenchmarks, csv};
+use mmgp_base::table::{self, MicroBenchmarks};
 use mmgp_base::units::SimTime;
 use mmgp_cell::Progress;
 use mmgp_cell::event::Timebase;
@@ -76,16 +77,24 @@ pub fn profile(
     target.profile(app, repetitions, seed, &progress(step))
 }
 
-/// Writes the tables of micro-benchmarks into a folder that exists.
+/// Writes the tables of micro-benchmarks that have rows into a folder that exists, each below the remarks.
 ///
 /// # Errors
 /// [`Write`](mmgp_base::Error::Write).
-pub fn write(folder: &Path, tables: &MicroBenchmarks) -> Result<()> {
-    table::write(&folder.join("alpha.csv"), csv::write(&tables.alpha))?;
-    table::write(&folder.join("offload.csv"), csv::write(&tables.offload))?;
-    table::write(&folder.join("context_switch.csv"), csv::write(&tables.context_switch))?;
-    table::write(&folder.join("collective.csv"), csv::write(&tables.collective))?;
-    table::write(&folder.join("memory.csv"), csv::write(&tables.memory))
+pub fn write(folder: &Path, tables: &MicroBenchmarks, remarks: &[String]) -> Result<()> {
+    fn one<R: Record>(path: PathBuf, rows: &[R], remarks: &str) -> Result<()> {
+        if rows.is_empty() {
+            Ok(())
+        } else {
+            table::write(&path, remarks.to_string() + &csv::write(rows))
+        }
+    }
+    let remarks: String = remarks.iter().map(|remark| format!("# {remark}\n")).collect();
+    one(folder.join("alpha.csv"), &tables.alpha, &remarks)?;
+    one(folder.join("offload.csv"), &tables.offload, &remarks)?;
+    one(folder.join("context_switch.csv"), &tables.context_switch, &remarks)?;
+    one(folder.join("collective.csv"), &tables.collective, &remarks)?;
+    one(folder.join("memory.csv"), &tables.memory, &remarks)
 }
 
 /// The clocks of repetitions: how far each is into a tick at the start is uniform in [0, 1).

@@ -443,7 +443,13 @@ mod tests {
 
     #[test]
     fn what_a_fit_leaves_out_is_left_out_here() {
-        let alone = ContextSwitch { processes: 1, repetition: 1, switches: 1, time_s: 1.0 };
+        let alone = ContextSwitch {
+            processes: 1,
+            repetition: 1,
+            switches: 1,
+            time_s: 1.0,
+            mode: "yield".into(),
+        };
         let tables = MicroBenchmarks { context_switch: vec![alone], ..MicroBenchmarks::default() };
         assert_eq!(panels(&tables, &parameters()), []);
     }

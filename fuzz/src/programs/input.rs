@@ -135,7 +135,14 @@ fn benchmarks(random: &mut Random, truth: &Parameters, noise: f64) -> Vec<Source
             });
         }
         let time_s = 1000.0 * terms.t_csw_s.value * noise();
-        context_switch.push(ContextSwitch { processes: 2, repetition, switches: 1000, time_s });
+        let mode = "yield".into();
+        context_switch.push(ContextSwitch {
+            processes: 2,
+            repetition,
+            switches: 1000,
+            time_s,
+            mode,
+        });
         let offloads = terms.offloads.value as u64;
         profile.push(Profile {
             phase: "main".into(),

@@ -128,9 +128,9 @@ impl Row<'_> {
 }
 
 record! {
-    /// A row of `context_switch.csv`: repeated yield.
-    ContextSwitch by (processes: u32, repetition: u32) {
-        /// Processes that yield to one another on one hardware context.
+    /// A row of `context_switch.csv`: processes that take turns.
+    ContextSwitch by (processes: u32, repetition: u32, mode: String) {
+        /// Processes that take turns on one hardware context.
         processes: u32 = count(1),
         /// Which repetition of the same measurement.
         repetition: u32 = count(1),
@@ -138,7 +138,11 @@ record! {
         switches: u64 = large_count(1),
         /// Time of all the switches \[s\].
         time_s: f64 = seconds(),
+        /// How they take turns, such as `yield`, or `futex` where one wakes the next and sleeps; the
+        /// column may be missing.
+        mode: String = word(),
     }
+    else { mode = "yield" }
 }
 
 record! {

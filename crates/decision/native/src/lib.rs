@@ -10,11 +10,15 @@
 //! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
 //! teaches can be had on one's own memory.
 //!
+//! [`bench`] has the micro-benchmarks of this computer, for Linux.
+//!
 //! [`stencil`] is a program to tune that is there without a compiler.
 //!
 //! All but [`Stopwatch`], [`stencil`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
 //! there.
 
+#[cfg(target_os = "linux")]
+pub mod bench;
 #[cfg(unix)]
 mod binding;
 mod clock;

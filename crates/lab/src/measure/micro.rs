@@ -110,7 +110,8 @@ pub fn context_switch(
         })?;
         for (repetition, time_s) in (1..).zip(phases.readings(machine, end, repetitions)) {
             let switches = u64::from(processes) * YIELDS;
-            rows.push(ContextSwitch { processes, repetition, switches, time_s });
+            let mode = "yield".into();
+            rows.push(ContextSwitch { processes, repetition, switches, time_s, mode });
         }
     }
     Ok(rows)

@@ -84,7 +84,7 @@ impl<'a> Mappings<'a> {
         let (app, target) = (self.app, self.target);
         let (seed, observer) = (bench.seed, bench.observer);
         let tables = measure::micro_benchmarks(target, measure::REPETITIONS, seed, observer)?;
-        measure::write(&bench.folder, &tables)?;
+        measure::write(&bench.folder, &tables, &[])?;
         let rows = measure::profile(target, app, measure::PROFILE_REPETITIONS, seed, observer)?;
         bench.write("profile.csv", csv::write(&rows))?;
         let name = format!("{} on {}", app.name(), target.name());

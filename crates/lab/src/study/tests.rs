@@ -55,6 +55,7 @@ fn micro_benchmarks() -> MicroBenchmarks {
         repetition,
         switches: 1000,
         time_s,
+        mode: "yield".into(),
     };
     let collective = |(ranks, repetition, time_s)| Collective {
         operation: "allreduce".into(),
@@ -115,7 +116,7 @@ fn read<R: csv::Record>(folder: &Path, name: &str) -> Vec<R> {
 fn a_bench_writes_what_the_target_measures() {
     let (target, folder) = (target(), folder("bench"));
     let tables = measure::micro_benchmarks(&target, 3, 1, &()).unwrap();
-    measure::write(&folder, &tables).unwrap();
+    measure::write(&folder, &tables, &[]).unwrap();
     assert_eq!(read::<Alpha>(&folder, "alpha.csv"), micro_benchmarks().alpha);
     assert_eq!(read::<Collective>(&folder, "collective.csv"), micro_benchmarks().collective);
     std::fs::remove_dir_all(folder).unwrap();

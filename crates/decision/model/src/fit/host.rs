@@ -163,15 +163,15 @@ const HARMLESS: f64 = 0.01;
 ///
 /// A process that yields while it is alone comes back at once: such a row times the system call
 /// and no switch, so it is left out. It is not subtracted either: the call is part of what a
-/// program pays for each switch. Where a switch takes longer among more processes than the
-/// repetitions explain, each number of processes counts as one value, and a warning says so.
+/// program pays for each switch. Where a switch takes longer among more processes, or in one mode, than
+/// the repetitions explain, each number of processes in each mode counts as one value, and a warning says so.
 pub(crate) fn context_switch(
     measured: &FileRows<ContextSwitch>,
 ) -> Result<TermMeasurement<Estimate>> {
     let file = measured.file.as_str();
-    let mut by_processes: BTreeMap<u32, Repetitions> = BTreeMap::new();
+    let mut by_processes: BTreeMap<(&str, u32), Repetitions> = BTreeMap::new();
     for row in measured.rows.iter().filter(|row| row.processes >= 2) {
-        let times = by_processes.entry(row.processes).or_default();
+        let times = by_processes.entry((&row.mode, row.processes)).or_default();
         times.push((row.repetition, row.time_s / row.switches as f64));
     }
     let observations: usize = by_processes.values().map(Vec::len).sum();
@@ -238,8 +238,8 @@ fn pooled(file: &str, groups: &[Repetitions]) -> (Mean, Option<Warning>) {
     }
     let warning = Warning::Note(format!(
         "{file}: a switch takes from {least:.3e} s to {most:.3e} s with different numbers of \
-         processes, more than repetitions explain; keep as many as the program has on a hardware \
-         thread"
+         processes or in different modes, more than repetitions explain; keep the rows of as many as the \
+         program has on a hardware thread, in the mode in which it waits"
     ));
     (apart, Some(warning))
 }
@@ -490,6 +490,7 @@ mod tests {
             repetition,
             switches: 4,
             time_s: time_us * 1e-6,
+            mode: "yield".into(),
         });
         context_switch(&FileRows { file: "context_switch.csv".into(), rows: rows.collect() })
     }

@@ -87,8 +87,13 @@ pub fn measured(truth: &Parameters) -> Inputs {
         mode: OffloadMode::PingPong,
     });
     let time_s = terms.t_csw_s.value;
-    let switches =
-        [1, 2].map(|repetition| ContextSwitch { processes: 2, repetition, switches: 1, time_s });
+    let switches = [1, 2].map(|repetition| ContextSwitch {
+        processes: 2,
+        repetition,
+        switches: 1,
+        time_s,
+        mode: "yield".into(),
+    });
     let profile = [1, 2].map(|repetition| Profile {
         phase: "main".into(),
         repetition,
