@@ -45,7 +45,7 @@ const BENCH_HELP: &str = "\
 Examples:
   mmgp bench --machine ps3 --out measured
   mmgp bench --machine my-blade.toml --repetitions 10 --out measured
-  mmgp bench --machine host --out measured    # this computer, within half a minute
+  mmgp bench --machine host --out measured    # this computer, in 25 s
 
 Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, which `mmgp fit` reads, \
 and memory.csv, which only its refined model asks for. On this computer (Linux; no root) an APU is a \

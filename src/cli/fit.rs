@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Ping-pong: bytes,repetition,round_trips,time_s
     #[arg(long, value_name = "FILE")]
     offload: Option<PathBuf>,
-    /// Repeated yield: processes,repetition,switches,time_s
+    /// Processes that take turns: processes,repetition,switches,time_s[,mode]
     #[arg(long, value_name = "FILE")]
     context_switch: Option<PathBuf>,
     /// Collectives: operation,ranks,bytes,repetition,calls,time_s

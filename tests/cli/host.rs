@@ -1,4 +1,4 @@
-//! `mmgp run --machine host`
+//! `mmgp run --machine host` and `mmgp bench --machine host`
 
 use super::Folder;
 
@@ -68,4 +68,95 @@ fn what_this_computer_cannot_do_is_named_by_its_flag() {
         "--repetitions: found --machine qs20, expected --machine host; on an emulated machine every \
          run takes the same time",
     );
+}
+
+#[cfg(target_os = "linux")]
+mod bench {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    use crate::{Folder, Run};
+
+    const BENCH: [&str; 7] = ["bench", "--machine", "host", "--budget", "1s", "--out", "measured"];
+
+    /// Measures as a user may who has so many processors of those that there are.
+    fn measured(folder: &Folder, processors: usize) -> Run {
+        let all = sched_getaffinity(Pid::from_raw(0)).expect("it is known");
+        let mut some = CpuSet::new();
+        let allowed = (0..CpuSet::count()).filter(|&it| all.is_set(it).unwrap_or(false));
+        for processor in allowed.take(processors) {
+            some.set(processor).expect("it is one");
+        }
+        // Of a thread of its own, which hands it down.
+        std::thread::scope(|scope| {
+            let run = || {
+                sched_setaffinity(Pid::from_raw(0), &some).expect("these are ours");
+                folder.mmgp(&BENCH)
+            };
+            scope.spawn(run).join().expect("it runs")
+        })
+    }
+
+    /// The values of a column, in the order of the rows.
+    fn column(folder: &Folder, file: &str, name: &str) -> Vec<String> {
+        let text = folder.read(file);
+        let mut lines = text.lines().filter(|line| !line.starts_with('#')).map(|it| it.split(','));
+        let place = lines.next().and_then(|mut it| it.position(|it| it == name)).expect("a column");
+        lines.map(|mut it| it.nth(place).expect("a field").to_string()).collect()
+    }
+
+    #[test]
+    fn this_computer_is_measured_as_files_that_a_fit_reads() {
+        let folder = Folder::new();
+        let run = measured(&folder, 2);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{}", run.stderr);
+        let said = run.stderr.lines().last().expect("what it was measured on");
+        for word in [": processors ", "frequency", "load", "a reading of the clock takes"] {
+            assert!(said.contains(word), "{said}");
+            assert!(folder.read("measured/alpha.csv").contains(word));
+        }
+        folder.write(
+            "profile.csv",
+            "phase,repetition,offloads,collectives,hpu_time_s,apu_parallel_time_s,\
+             apu_serial_time_s,gap_time_s\nmain,1,100,100,1,10,0.1,0.01\n",
+        );
+        let m = column(&folder, "measured/alpha.csv", "processes");
+        let processors = if m.contains(&"4".into()) { 2 } else { 1 };
+        let mut fit =
+            ["fit", "--profile", "profile.csv", "--apus", "2", "--out", "p.toml"].to_vec();
+        fit.extend(["--alpha", "measured/alpha.csv", "--collective", "measured/collective.csv"]);
+        fit.extend(["--context-switch", "measured/context_switch.csv"]);
+        if processors == 2 {
+            fit.extend(["--offload", "measured/offload.csv"]);
+        }
+        folder.succeeds(&fit);
+        let twice = (2 * processors).to_string();
+        assert!(
+            m.contains(&twice)
+                && column(&folder, "measured/collective.csv", "ranks").contains(&twice)
+        );
+        let modes = column(&folder, "measured/context_switch.csv", "mode");
+        assert!(modes.contains(&"futex".into()), "{modes:?}");
+        assert!(!column(&folder, "measured/memory.csv", "accelerators").contains(&twice));
+    }
+
+    #[test]
+    fn a_single_processor_has_no_worker_and_no_file_of_one() {
+        let folder = Folder::new();
+        let run = measured(&folder, 1);
+        let why = "warning: offload.csv: a worker needs a processor beside that of its host, and there is one";
+        assert!(run.code == Some(0) && run.stderr.contains(why), "{}", run.stderr);
+        assert!(run.stderr.contains(": processors 1, cores 1; "), "{}", run.stderr);
+        assert!(!folder.path("measured/offload.csv").exists());
+        assert!(folder.path("measured/alpha.csv").exists());
+    }
+
+    #[test]
+    fn an_emulated_machine_needs_no_time_to_settle() {
+        Folder::new().refuses(
+            &["bench", "--budget", "1s", "--out", "measured"],
+            "--budget: found --machine qs20, expected --machine host; an emulated machine is measured \
+             --repetitions times",
+        );
+    }
 }

@@ -423,6 +423,17 @@ mod tests {
     }
 
     #[test]
+    fn turns_of_two_modes_are_two_measurements_and_yields_need_not_be_named() {
+        let check = |text: &str| {
+            let (rows, _) =
+                read::<ContextSwitch>(&Source::new("context_switch.csv", text)).unwrap();
+            assert_eq!((write(&rows).as_str(), rows[0].mode.as_str()), (text, "yield"));
+        };
+        check("processes,repetition,switches,time_s\n2,1,10,0.5\n");
+        check("processes,repetition,switches,time_s,mode\n2,1,10,0.5,yield\n2,1,10,0.75,futex\n");
+    }
+
+    #[test]
     fn messages_one_way_are_no_round_trips_and_the_error_says_what_to_time_instead() {
         for mode in ["stream", "send", "push"] {
             let text = format!("mode,bytes,repetition,round_trips,time_s\n{mode},8,1,10,0.5\n");

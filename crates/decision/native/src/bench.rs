@@ -78,13 +78,7 @@ pub fn measure(settings: Settings) -> Result<Benchmarks> {
     let here = Here::new();
     let (measurements, mut warnings) = measurements::all(&here)?;
     let mut all = measurements.into_iter().map(Series::new).collect::<Result<Vec<_>>>()?;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
-    while let Some(next) = next(&mut all, settings, &mut random) {
-        if clock.elapsed() > settings.budget && next.spent_s > 0.0 {
-            break;
-        }
-        next.repeat()?;
-    }
+    repeat(&mut all, settings, clock)?;
     warnings.extend(here.doubts());
     warnings.extend(doubts(&all, settings));
     let mut tables = MicroBenchmarks::default();
@@ -96,21 +90,21 @@ pub fn measure(settings: Settings) -> Result<Benchmarks> {
     Ok(Benchmarks { tables, warnings, conditions: here.conditions() })
 }
 
-/// The series that is repeated next, if one is worth it: one that had none yet, or by a lot between nothing and
-/// the time that each has had, of which the least wins.
-fn next<'a, 'b>(
-    all: &'a mut [Series<'b>],
-    settings: Settings,
-    random: &mut Xoshiro256PlusPlus,
-) -> Option<&'a mut Series<'b>> {
-    let open = all.iter_mut().filter(|it| !it.is_settled(settings.repetitions));
-    let lots = open.map(|it| {
-        let lot = (random.next_u64() >> 11) as f64;
-        // In a lot of those that had none, chance alone decides.
-        (it.spent_s > 0.0, if it.spent_s > 0.0 { it.spent_s * lot } else { lot }, it)
-    });
-    let (_, _, next) = lots.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
-    Some(next)
+/// Repeats one after the other, until all are settled or the time since the clock was started is over: by lots between
+/// nothing and the time that each has had, of which the least is next. So all have had their first before any
+/// has its second.
+fn repeat(all: &mut [Series<'_>], settings: Settings, clock: Stopwatch) -> Result<()> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+    loop {
+        let open = all.iter_mut().filter(|it| !it.is_settled(settings.repetitions));
+        let lots = open.map(|it| (it.spent_s * (random.next_u64() >> 11) as f64, it));
+        match lots.min_by(|(one, _), (other, _)| one.total_cmp(other)) {
+            Some((_, next)) if next.spent_s == 0.0 || clock.elapsed() < settings.budget => {
+                next.repeat()?
+            }
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// A measurement with its repetitions.
@@ -129,7 +123,9 @@ impl<'a> Series<'a> {
     fn new(of: Measurement<'a>) -> Result<Self> {
         let mut calls = 1;
         loop {
-            let time_s = (of.once)(calls)?.time_s;
+            let timed = (of.once)(calls)?;
+            // What others had of it says nothing of the calls.
+            let time_s = timed.time_s - timed.lost_s;
             if time_s >= of.shortest_s {
                 let (kept, disturbed) = (Vec::new(), Vec::new());
                 return Ok(Self { of, calls, kept, disturbed, spent_s: 0.0 });
@@ -204,16 +200,91 @@ fn doubts(all: &[Series<'_>], settings: Settings) -> Vec<Warning> {
         let wide = series.iter().map(Series::rows).filter(|rows| !is_narrow(rows));
         let wide: Vec<f64> = wide.map(|rows| half_width(&rows)).collect();
         let most = wide.iter().copied().fold(0.0, f64::max);
+        let worst = if most.is_finite() {
+            format!("to {}", Percent(most))
+        } else {
+            "by one repetition".into()
+        };
         let wide = (!wide.is_empty()).then(|| {
             format!(
-                "{file}: the means of {} of {count} measurements are known to no better than {} in {}; \
-                 a larger budget repeats them more often",
+                "{file}: the means of {} of {count} measurements are known less well than to {} after {}, \
+                 the worst {worst}; a larger budget repeats them more often",
                 wide.len(),
-                if most.is_finite() { format!("+-{}", Percent(most)) } else { "one repetition".into() },
+                Percent(NARROW),
                 settings.budget
             )
         });
         [disturbed, wide].into_iter().flatten().map(Warning::Note)
     };
     all.chunk_by(|one, next| one.of.file == next.of.file).flat_map(of_file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A series of repetitions that take these times for each call, and that others had for so long, over and over.
+    fn series(file: &'static str, times: &'static [(f64, f64)]) -> Series<'static> {
+        let made = Cell::new(0);
+        let once = move |count: u64| {
+            let (of_one, lost_s) = times[made.replace(made.get() + 1) % times.len()];
+            Ok(Timed { time_s: of_one * count as f64, count, lost_s })
+        };
+        let (once, add) = (Box::new(once), Box::new(|_: &mut MicroBenchmarks, _, _| ()));
+        Series::new(Measurement { file, shortest_s: 1e-3, once, add }).expect("it is made")
+    }
+
+    const SETTINGS: Settings = Settings { repetitions: 5, budget: Seconds(60.0), seed: 1 };
+
+    /// Repeats a series alone; how many rows it has, and what is said of it.
+    fn check(times: &'static [(f64, f64)], settings: Settings) -> (usize, Vec<String>) {
+        let mut all = [series("x.csv", times)];
+        repeat(&mut all, settings, Stopwatch::start()).expect("they are made");
+        let said = doubts(&all, settings).iter().map(Warning::to_string).collect();
+        (all[0].rows().len(), said)
+    }
+
+    #[test]
+    fn what_is_known_to_two_per_cent_is_not_repeated_further() {
+        assert_eq!(check(&[(1e-3, 0.0)], SETTINGS), (5, vec![]));
+        // 1.96 * 0.1/sqrt(n) is 2 % at n = 97 or so.
+        let (rows, said) = check(&[(0.9e-3, 0.0), (1.1e-3, 0.0)], SETTINGS);
+        assert!((95..105).contains(&rows) && said.is_empty(), "{rows} {said:?}");
+        // Nobody asks for less than a nanosecond.
+        assert_eq!(check(&[(1e-9, 0.0), (2e-9, 0.0)], SETTINGS).0, 5);
+    }
+
+    #[test]
+    fn a_row_is_as_many_calls_as_a_clock_can_see() {
+        let calls = series("x.csv", &[(1e-6, 0.0)]).calls;
+        assert!((1000..3000).contains(&calls), "{calls}");
+        // The first was preempted: it took long, and the calls did not.
+        assert_eq!(series("x.csv", &[(1.0, 0.9999), (2e-3, 0.0)]).calls, 12);
+    }
+
+    #[test]
+    fn repetitions_that_others_disturbed_are_rows_only_where_there_are_no_better_ones() {
+        assert_eq!(check(&[(1e-3, 0.0), (5e-3, 4e-3)], SETTINGS), (5, vec![]));
+        let few = Settings { budget: Seconds(0.0), ..SETTINGS };
+        let said = [
+            "x.csv: in 1 of 1 measurements others had a processor for more than 2.0 % of nearly every \
+             repetition; these times are too long",
+            "x.csv: the means of 1 of 1 measurements are known less well than to 2.0 % after 0.000 s, \
+             the worst by one repetition; a larger budget repeats them more often",
+        ];
+        assert_eq!(check(&[(5e-3, 4e-3)], few), (1, said.map(String::from).into()));
+    }
+
+    #[test]
+    fn all_have_their_first_before_any_has_its_second_and_none_is_forgotten() {
+        let times = &[(0.9e-3, 0.0), (1.1e-3, 0.0)];
+        let mut all = [series("x.csv", times), series("x.csv", times), series("y.csv", times)];
+        repeat(&mut all, Settings { budget: Seconds(0.0), ..SETTINGS }, Stopwatch::start())
+            .unwrap();
+        assert!(all.iter().all(|it| it.rows().len() == 1));
+        repeat(&mut all, SETTINGS, Stopwatch::start()).unwrap();
+        assert!(all.iter().all(|it| it.is_settled(5)));
+    }
 }

@@ -10,7 +10,7 @@
 //! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
 //! teaches can be had on one's own memory.
 //!
-//! [`bench`] has the micro-benchmarks of this computer, for Linux.
+//! [`mod@bench`] has the micro-benchmarks of this computer, for Linux.
 //!
 //! [`stencil`] is a program to tune that is there without a compiler.
 //!

@@ -516,6 +516,24 @@ mod tests {
     }
 
     #[test]
+    fn modes_that_differ_count_as_one_value_each() {
+        let row = |(mode, repetition, time_s): (&str, u32, f64)| ContextSwitch {
+            processes: 2,
+            repetition,
+            switches: 1,
+            time_s,
+            mode: mode.into(),
+        };
+        // As many yields as there are would drown the other mode.
+        let yields = (1..=9).map(|it| ("yield", it, 1e-6 + 1e-10 * f64::from(it % 3)));
+        let rows = yields.chain([("futex", 1, 2e-6), ("futex", 2, 2.0002e-6)]).map(row).collect();
+        let result = context_switch(&FileRows { file: "context_switch.csv".into(), rows }).unwrap();
+        approx::assert_relative_eq!(result.value.value, 1.5e-6, max_relative = 1e-3);
+        let said = result.warnings[0].to_string();
+        assert!(said.contains("or in different modes"), "{said}");
+    }
+
+    #[test]
     fn numbers_of_processes_that_differ_count_as_one_value_each() {
         // 2 and 3 us, each within 0.1 %: mean 2.5 us, standard error 0.5 us of two values.
         let rows = [(2, 8.0), (2, 8.004), (2, 7.996), (4, 12.0), (4, 12.004), (4, 11.996)];

@@ -31,7 +31,7 @@ const STOLEN: f64 = 0.02;
 /// What more than half a process more does to times is worth a word as well.
 const LOADED: f64 = 0.5;
 /// Least and most bytes beyond caches: enough for a clock, and in the memory of any computer.
-const BEYOND: (u64, u64) = (128 << 20, 2 << 30);
+const BEYOND: (u64, u64) = (128 << 20, 1 << 30);
 
 impl Here {
     /// As it is now.
@@ -81,12 +81,7 @@ impl Here {
     pub fn conditions(&self) -> Vec<String> {
         let load = self.load.map_or("not told".into(), |load| format!("{load:.2}"));
         let mut all = vec![
-            format!(
-                "{}: {} processors of {} cores",
-                host::name(),
-                self.processors.len(),
-                self.cores
-            ),
+            format!("{}: processors {}, cores {}", host::name(), self.processors.len(), self.cores),
             format!("frequency {}", frequency(self.processors[0])),
             format!("load {load} at the start"),
             format!("a reading of the clock takes {}", Stopwatch::cost()),

@@ -36,8 +36,11 @@ pub struct Measurement<'a> {
     /// Does it once, of so many calls.
     pub once: Box<dyn Fn(u64) -> Result<Timed> + 'a>,
     /// Adds the row of a repetition.
-    pub add: Box<dyn Fn(&mut MicroBenchmarks, u32, Timed)>,
+    pub add: Box<AddRow>,
 }
+
+/// Adds the row of the repetition of that number to its table.
+type AddRow = dyn Fn(&mut MicroBenchmarks, u32, Timed);
 
 /// A repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -220,18 +223,10 @@ fn switched(spans: &[Span]) -> Timed {
     }
 }
 
+/// Who has done with yielding still gives way to the others, at the barrier.
 fn yields(processors: &[usize], calls: u64) -> Result<Timed> {
-    let ended = AtomicU64::new(0);
-    let spans = on_processors(processors, |member| {
-        let span = member.timed(|_| (0..calls).for_each(|_| yield_now()));
-        ended.fetch_add(1, Ordering::Relaxed);
-        // Those that are still timed have somebody to give way to.
-        while ended.load(Ordering::Relaxed) < processors.len() as u64 {
-            yield_now();
-        }
-        span
-    })?;
-    Ok(switched(&spans))
+    let yields = |member: &mut Member<'_>| member.timed(|_| (0..calls).for_each(|_| yield_now()));
+    Ok(switched(&on_processors(processors, yields)?))
 }
 
 fn hand_overs(processors: &[usize], calls: u64) -> Result<Timed> {
@@ -254,35 +249,36 @@ fn hand_overs(processors: &[usize], calls: u64) -> Result<Timed> {
     Ok(switched(&spans))
 }
 
+/// Name, bytes of each rank, and a call.
+type Operation = (&'static str, u64, fn(&mut Member<'_>));
+
 /// Barriers, and sums of a double over all threads.
 fn collective(here: &Here) -> Vec<Measurement<'_>> {
-    let operations: [(&'static str, u64, fn(&mut Member<'_>)); 2] = [
+    let operations: [Operation; 2] = [
         ("barrier", 0, |member| member.barrier()),
         ("allreduce", 8, |member| {
             black_box(member.sum(1.0));
         }),
     ];
-    let one = |(operation, bytes, call): (&'static str, u64, fn(&mut Member<'_>)), ranks: u32| {
-        Measurement {
-            file: "collective.csv",
-            shortest_s: SHORTEST_S,
-            once: Box::new(move |calls| {
-                at_once(&here.places(ranks), calls, |member| {
-                    member.timed(|member| (0..calls).for_each(|_| call(member)))
-                })
-            }),
-            add: Box::new(move |tables, repetition, Timed { time_s, count: calls, .. }| {
-                let operation = operation.into();
-                tables.collective.push(Collective {
-                    operation,
-                    ranks,
-                    bytes,
-                    repetition,
-                    calls,
-                    time_s,
-                });
-            }),
-        }
+    let one = |(operation, bytes, call): Operation, ranks: u32| Measurement {
+        file: "collective.csv",
+        shortest_s: SHORTEST_S,
+        once: Box::new(move |calls| {
+            at_once(&here.places(ranks), calls, |member| {
+                member.timed(|member| (0..calls).for_each(|_| call(member)))
+            })
+        }),
+        add: Box::new(move |tables, repetition, Timed { time_s, count: calls, .. }| {
+            let operation = operation.into();
+            tables.collective.push(Collective {
+                operation,
+                ranks,
+                bytes,
+                repetition,
+                calls,
+                time_s,
+            });
+        }),
     };
     let of_one = |operation| here.threads().into_iter().map(move |ranks| one(operation, ranks));
     operations.into_iter().flat_map(of_one).collect()
@@ -297,7 +293,10 @@ fn memory(here: &Here) -> Vec<Measurement<'_>> {
             shortest_s: 0.0,
             once: Box::new(move |calls| {
                 at_once(&here.places(accelerators), calls, |member| {
-                    let [from, mut to] = [1, 2].map(|value| vec![value; share as usize]);
+                    let [from, mut to] = [1_u8, 2].map(|value| vec![value; share as usize]);
+                    // The first copy also finds where all of it lies.
+                    to.copy_from_slice(&from);
+                    black_box(&mut to);
                     let span = member.timed(|_| to.copy_from_slice(&from));
                     black_box(to);
                     span
@@ -311,4 +310,41 @@ fn memory(here: &Here) -> Vec<Measurement<'_>> {
     };
     let processors = here.processors.len() as u32;
     here.threads().into_iter().filter(|&threads| threads <= processors).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_that_of_matrices() {
+        let mut product = [0.0; 4];
+        multiply(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], &mut product, 2);
+        assert_eq!(product, [19.0, 22.0, 43.0, 50.0]);
+    }
+
+    #[test]
+    fn where_threads_may_not_be_kept_on_a_processor_no_turns_are_measured() {
+        let (mut here, mut warnings) = (Here::new(), Vec::new());
+        here.is_pinned = false;
+        assert!(context_switch(&here, &mut warnings).unwrap().is_empty());
+        let said: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+        assert!(
+            said[0].starts_with("context_switch.csv: threads that may not be kept"),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn turns_are_counted_by_the_operating_system_and_every_hand_over_is_one_at_least() {
+        let here = Here::new();
+        if !here.is_pinned {
+            return;
+        }
+        let (threads, turns) = (3, 200);
+        let timed = hand_overs(&here.turns(threads), turns).unwrap();
+        assert!(timed.count >= u64::from(threads) * turns - u64::from(threads), "{timed:?}");
+        // A call of the system and back takes longer than this, ever since there are clocks of some GHz.
+        assert!(timed.of_one() > 50e-9, "{timed:?}");
+    }
 }

@@ -120,19 +120,18 @@ impl Member<'_> {
         self.rank
     }
 
-    /// Waits for all to come here, and does the work.
+    /// Waits for all to come here, does the work, and waits for the others to have done theirs: whatever else it
+    /// did would take its processor from them.
     pub fn timed(&mut self, work: impl FnOnce(&mut Self)) -> Span {
         self.barrier();
         let (processor, switches) = (processor_time(), switches());
         let begin = self.team.clock.elapsed().0;
         work(self);
         let end = self.team.clock.elapsed().0;
-        Span {
-            begin,
-            end,
-            processor: processor_time().0 - processor.0,
-            switches: self::switches() - switches,
-        }
+        let processor = processor_time().0 - processor.0;
+        let switches = self::switches() - switches;
+        self.barrier();
+        Span { begin, end, processor, switches }
     }
 
     /// Waits for all, in ceil(log2 n) steps of a dissemination (Hensgen, Finkel and Manber 1988).
