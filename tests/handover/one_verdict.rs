@@ -148,6 +148,34 @@ fn fit_and_predict_and_the_page_and_c_name_one_family_one_time_and_one_choice() 
 }
 
 #[test]
+fn of_traced_runs_predict_and_the_page_and_c_name_one_time_and_one_choice() {
+    let folder = Folder::new("one-verdict-traced");
+    let mut terms = String::from("run,m,p,rank,phase,term,value,std_error,unit\n");
+    // T = 1 + 0.6/m + 8/(m p).
+    for (run, m, p) in [(1, 1_u32, 1_u32), (2, 4, 4)] {
+        let (host, work) = (1.0 + 0.6 / f64::from(m), 8.0 / f64::from(m));
+        let time = host + work / f64::from(p);
+        for rank in 0..m {
+            for (term, value) in [("time", time), ("t_hpu", host), ("t_apu", work)] {
+                terms += &format!("{run},{m},{p},{rank},,{term},{value},,s\n");
+            }
+        }
+    }
+    std::fs::write(folder.join("terms.csv"), terms).expect("terms can be written");
+    mmgp(&folder, &["fit", "--terms", "terms.csv", "--apus", "16", "--out", "p.toml", "--quiet"]);
+    let predicted = by_predict(&folder);
+    assert_eq!(by_page(&folder), predicted);
+    assert!(predicted.families.iter().all(|(name, _)| name.starts_with("traced")), "{predicted:?}");
+    if has("cc") {
+        let in_c = by_c(&folder, &mut compiled(&folder, "times", &[]));
+        assert_eq!(in_c.choice, predicted.choice);
+        for (mapping, time) in &predicted.times {
+            approx::assert_relative_eq!(in_c.times[mapping], *time, max_relative = 1e-9);
+        }
+    }
+}
+
+#[test]
 fn without_runs_ties_go_to_the_fewest_cores_in_c_as_in_predict() {
     if !has("cc") {
         return;

@@ -172,7 +172,9 @@ fn left_out(parameters: &Parameters) -> Option<String> {
     let refined = parameters.refinements.as_ref().map(|terms| terms.names().join(", "));
     let refined = refined.filter(|names| !names.is_empty());
     let refined = refined.map(|names| format!("of the refined model it leaves out {names}"));
-    let parts: Vec<String> = [runs, refined].into_iter().flatten().collect();
+    let traced = parameters.traced.is_some();
+    let traced = traced.then(|| "what traced runs say of its parts is left out".to_string());
+    let parts: Vec<String> = [runs, traced, refined].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("Equation 11 alone: {}.", parts.join("; ")))
 }
 

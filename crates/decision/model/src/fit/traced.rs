@@ -42,6 +42,8 @@ struct Seen {
     runs: usize,
     /// The sum over the ranks of each phase and term.
     of_phases: BTreeMap<(String, String), f64>,
+    /// What each rank did outside regions, and in them \[s\].
+    of_ranks: BTreeMap<u32, [f64; 2]>,
 }
 
 impl Seen {
@@ -127,6 +129,15 @@ impl TracedRuns {
             let ranks = if row.rank.0.is_some() { 1.0 } else { f64::from(row.m) };
             let key = (row.phase.clone(), row.term.clone());
             *seen.of_phases.entry(key).or_default() += ranks * row.value;
+            if let Some(rank) = row.rank.0 {
+                let [host, work] = seen.of_ranks.entry(rank).or_default();
+                match &*row.term {
+                    "t_hpu" => *host += row.value,
+                    "t_apu" => *work += row.value / f64::from(row.p),
+                    "c_apu" => *work += row.value,
+                    _ => {}
+                }
+            }
         }
         if !seen.contains_key(&Mapping::SEQUENTIAL) {
             let found = "no traced run of one rank and one thread";

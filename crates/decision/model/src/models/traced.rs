@@ -79,7 +79,7 @@ pub const SHAPES: [Shape; 18] = [
     shape!("collective_per_step_s", "T_COL", " log2 m", |_, m, _| m.log2()),
     shape!("collective_per_rank_s", "T_COL", " (m - 1)", |_, m, _| m - 1.0),
     shape!("uneven_ranks_s", "W", " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
-    shape!("uneven_work_s", "W", "/(m p) [m > 1]", |_, m, p| several(m) / (m * p)),
+    shape!("uneven_work_s", "W", " (1 - 1/m)/(m p)", |_, m, p| (1.0 - 1.0 / m) / (m * p)),
     shape!("messages_s", "T_P2P", " [m > 1]", |_, m, _| several(m)),
     shape!("messages_shared_s", "T_P2P", "/m [m > 1]", |_, m, _| several(m) / m),
     shape!("rest_s", "REST", "", |_, _, _| 1.0),

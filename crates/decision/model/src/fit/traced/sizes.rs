@@ -21,6 +21,25 @@ const SCATTER: f64 = 0.02;
 /// What a part is known to at best, of the whole time.
 const OF_TIME: f64 = 0.001;
 
+/// Shares of the work by which a thread may be late, as uneven loops are. Assumed.
+const LATE: f64 = 0.25;
+
+/// No shape is less likely beside the others. Assumed.
+const UNLIKELY: f64 = 0.02;
+
+impl Seen {
+    /// What the rank with most host time, and that with most work, have beyond the mean; together 1.
+    fn excess_of_ranks(&self) -> [f64; 2] {
+        let count = self.of_ranks.len() as f64;
+        let excess = [0, 1].map(|place| {
+            let all = self.of_ranks.values().map(|it| it[place]);
+            all.clone().fold(0.0, f64::max) - all.sum::<f64>() / count
+        });
+        let both = excess[0] + excess[1];
+        if both > 0.0 { excess.map(|it| it / both) } else { [0.5, 0.5] }
+    }
+}
+
 impl TracedRuns {
     /// The sizes of all parts; `None` where one configuration alone was traced.
     pub fn terms(&self) -> (Option<TracedTerms>, Vec<Warning>) {
@@ -109,6 +128,36 @@ impl TracedRuns {
         found.collect()
     }
 
+    /// How likely a shape is to have made what its part is, beside the others of the part.
+    fn likely(&self, shape: &str, terms: &TracedTerms) -> f64 {
+        let size = |name: &str| {
+            terms.sizes().find(|(it, _)| it.name == name).map_or(0.0, |(_, size)| size.value)
+        };
+        let Some((&at, seen)) = self.seen.iter().max_by_key(|(at, _)| (at.p(), at.m())) else {
+            return 1.0;
+        };
+        match shape {
+            // What one thread is late by is some of its share of the work, unless it is much of it: then it is work of
+            // its own, that ranks share as they share the rest.
+            "serial_repeated_s" | "serial_shared_s" | "uneven_threads_s" => {
+                let late = seen.part(at, "C_APU") / seen.part(at, "T_APU/p").max(f64::MIN_POSITIVE);
+                let uneven = 1.0 / (1.0 + (late / LATE).powi(2));
+                let (repeated, shared) = (size("work_repeated_s"), size("work_shared_s"));
+                let shared = shared / (repeated + shared).max(f64::MIN_POSITIVE);
+                match shape {
+                    "uneven_threads_s" => uneven,
+                    "serial_shared_s" => (1.0 - uneven) * shared,
+                    _ => (1.0 - uneven) * (1.0 - shared),
+                }
+            }
+            // By what the slowest ranks had more of.
+            "uneven_ranks_s" => seen.excess_of_ranks()[0],
+            "uneven_work_s" => seen.excess_of_ranks()[1],
+            _ => 1.0,
+        }
+        .max(UNLIKELY)
+    }
+
     fn add_part(&self, shapes: &[Shape], terms: &mut TracedTerms) {
         let points = self.points(shapes[0].part);
         let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -125,7 +174,9 @@ impl TracedRuns {
             let design = DMatrix::from_fn(points.len(), kept.len(), |row, column| {
                 at(kept[column], points[row].0) / scale(kept[column])
             });
-            let (sizes, errors) = conditioned(&design, &points, most);
+            let likely: Vec<f64> =
+                kept.iter().map(|shape| self.likely(shape.name, terms)).collect();
+            let (sizes, errors) = conditioned(&design, &points, most, &likely);
             let negative = (0..kept.len()).filter(|&it| sizes[it] < 0.0);
             match negative.min_by(|&one, &other| sizes[one].total_cmp(&sizes[other])) {
                 Some(worst) if kept.len() > 1 => _ = kept.remove(worst),
@@ -151,16 +202,19 @@ impl TracedRuns {
     }
 }
 
-/// Sizes given values that they add up to, beforehand as large as one another and together as the largest value, to
-/// within all of it.
+/// Sizes given values that they add up to, beforehand together the largest value, each as much of it as it is likely
+/// to have made, to within all of it.
 fn conditioned(
     design: &DMatrix<f64>,
     points: &[(Mapping, f64, f64)],
     most: f64,
+    likely: &[f64],
 ) -> (DVector<f64>, DMatrix<f64>) {
     let count = design.ncols();
-    let mean = DVector::from_element(count, most / count as f64);
-    let before = DMatrix::from_diagonal_element(count, count, most * most);
+    let all: f64 = likely.iter().sum();
+    let share = DVector::from_iterator(count, likely.iter().map(|it| it / all));
+    let mean = &share * most;
+    let before = DMatrix::from_diagonal(&(share * most * most * count as f64));
     let errors = DVector::from_iterator(points.len(), points.iter().map(|point| point.2.powi(2)));
     let values = DVector::from_iterator(points.len(), points.iter().map(|point| point.1));
     let seen = design * &before * design.transpose() + DMatrix::from_diagonal(&errors);
