@@ -52,7 +52,8 @@ impl Seen {
         let whole = self.of_phases.get(&(String::new(), term.to_string()));
         let of_phases = || {
             let phases = self.of_phases.iter().filter(|((_, of), _)| of == term);
-            phases.map(|(_, value)| value).sum()
+            // From a zero without sign, which an empty sum is not.
+            phases.fold(0.0, |sum, (_, value)| sum + value)
         };
         whole.copied().unwrap_or_else(of_phases) / f64::from(mapping.m())
     }
