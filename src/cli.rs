@@ -178,7 +178,8 @@ enum Answer {
 /// Says of a command that it is for Unix alone.
 #[cfg(not(unix))]
 fn is_for_unix(command: String) -> Option<Error> {
-    ["tune", "measure", "ask", "tell", "show", "compare", "probe"].contains(&command.as_str()).then(|| {
+    let run_programs = ["tune", "measure", "ask", "tell", "show", "compare", "probe"];
+    run_programs.contains(&command.as_str()).then(|| {
         Error::out_of_range(
             "command",
             command,
