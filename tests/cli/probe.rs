@@ -198,7 +198,19 @@ fn one_traced_configuration_is_not_enough_and_none_of_one_thread_is_too_little()
     folder.write("both.csv", format!("{header}{one}{inside}"));
     let ran = folder.mmgp(&["fit", "--terms", "both.csv", "--apus", "16", "--out", "both.toml"]);
     assert!(ran.stderr.contains("Region f takes 30 % at (4, 4)"), "{}", ran.stderr);
-    let predicted = folder.json(&["predict", "--params", "both.toml", "--format", "json"]);
+    // Whole times beside the traced ones say more of the same parts.
+    folder.write("runs.csv", "m,p,time_s\n1,4,3.6\n4,1,3.15\n2,2,3.3\n");
+    let words = ["fit", "--terms", "both.csv", "--runs", "runs.csv", "--apus", "16"];
+    let ran = folder.mmgp(&[&words[..], &["--out", "more.toml"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    near_the_truth(&folder, "both.toml");
+    near_the_truth(&folder, "more.toml");
+}
+
+/// That all times that parameters predict are near 1 + 0.6/m + 8/(m p), and it within their intervals.
+#[track_caller]
+fn near_the_truth(folder: &Folder, parameters: &str) {
+    let predicted = folder.json(&["predict", "--params", parameters, "--format", "json"]);
     for row in predicted["configurations"].as_array().expect("rows") {
         let of = |name: &str| row[name].as_f64().expect("a number");
         let truth = 1.0 + 0.6 / of("m") + 8.0 / (of("m") * of("p"));

@@ -135,21 +135,24 @@ fn fit_with(
         check_runs(&base, runs)?;
         check_says_something(runs, &unknown, inputs)?;
         let found = known::evidence(runs, &base, &unknown, inputs.prior.as_ref());
+        warnings.extend(beyond(&base, runs));
+        warnings.extend(of_another_problem((&base, &unknown), runs));
+        warnings.extend(runs.doubts());
+        evidence = Some(found);
+    }
+    // Where parts of the time were traced, runs are of these and tell nothing of equation 11.
+    if let (Some(runs), Some(found), None) = (&inputs.runs, &evidence, &base.traced) {
         let terms = (&base, &unknown[..]);
-        let believed = TermBelief::new(terms, asked_growth(settings), &found)?;
+        let believed = TermBelief::new(terms, asked_growth(settings), found)?;
         let equation_11 = believed.equation_11();
         let given = terms::read(terms, &equation_11, (runs, &found.observations));
-        warnings.extend(beyond(&base, runs));
-        warnings.extend(of_another_problem(terms, runs));
-        warnings.extend(runs.doubts());
         warnings.extend(of_runs(&given, equation_11.contradicted(), runs));
         in_runs = Some(RunsReport::new(&given, &believed, runs));
         parameters = given.parameters;
-        parameters.evidence = Some(found.clone());
         traded = given.traded.0.iter().map(|term| term.name()).collect();
         unknown = given.silent;
-        evidence = Some(found);
     }
+    parameters.evidence = evidence.clone();
     if let Some(traced) = traced.filter(|_| base.traced.is_some()) {
         // Their whole times are runs like others.
         let mut whole =
