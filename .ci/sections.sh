@@ -119,7 +119,7 @@ browser() { MMGP=$mmgp MMGP_STUDY=$work/installed/study tests/browser/run.sh; }
 slurm() { MMGP=$mmgp SCRIPTS=$scripts tests/slurm/run.sh; }
 
 notebooks() {
-    MMGP=$mmgp notebooks/run.sh --check 03 04
+    MMGP=$mmgp notebooks/run.sh --check 03 04 05
 }
 notebooks_in_rust() {
     if has evcxr_jupyter; then

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs the notebooks from start to end and stores what they print and draw in place.
 #
-# usage: notebooks/run.sh [--check] [--install-kernel] [01|02|03|04|all]...
+# usage: notebooks/run.sh [--check] [--install-kernel] [01|02|03|04|05|all]...
 #
 #   --check           store nothing: run copies, and fail where one prints otherwise than is stored
 #   --install-kernel  build the kernel for Rust, evcxr_jupyter, where it is missing (some six minutes)
 #
 # Everything that this needs is installed into notebooks/.environment, nothing anywhere else. Taken from
-# the environment where they are set: MMGP, a binary instead of a fresh `cargo build --release` (03, 04);
+# the environment where they are set: MMGP, a binary instead of a fresh `cargo build --release` (03 to 05);
 # EVCXR_JUPYTER, the kernel instead of the one on PATH (01, 02); PYTHON, 3.11 or 3.12;
 # NOTEBOOK_ENVIRONMENT, another folder for the environment.
 #
@@ -18,7 +18,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 environment=${NOTEBOOK_ENVIRONMENT:-$here/.environment}
 notebooks=(01-fit-and-predict 02-validate-on-the-emulated-cell 03-hand-over
-    04-ranks-or-threads)
+    04-ranks-or-threads 05-terms-of-your-own-program)
 
 usage() {
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
@@ -110,13 +110,13 @@ for argument in "$@"; do
     case $argument in
         --check) mode=check ;;
         --install-kernel) install=yes ;;
-        01 | 02 | 03 | 04) chosen+=("$argument") ;;
-        all) chosen=(01 02 03 04) ;;
+        01 | 02 | 03 | 04 | 05) chosen+=("$argument") ;;
+        all) chosen=(01 02 03 04 05) ;;
         -h | --help) usage; exit 0 ;;
         *) echo "run.sh: no such notebook or option: $argument" >&2; usage >&2; exit 2 ;;
     esac
 done
-[ ${#chosen[@]} -gt 0 ] || chosen=(01 02 03 04)
+[ ${#chosen[@]} -gt 0 ] || chosen=(01 02 03 04 05)
 
 mkdir -p "$environment"
 # Two runs at once would write into each other's environment.
@@ -131,7 +131,7 @@ export JUPYTER_DATA_DIR=$environment/jupyter-data JUPYTER_PLATFORM_DIRS=0
 for number in "${chosen[@]}"; do
     case $number in
         01 | 02) make_rust_kernel ;;
-        03 | 04) make_binary ;;
+        03 | 04 | 05) make_binary ;;
     esac
     # Where the caller builds is no place for what evcxr builds, and what the caller reads is not for the
     # compilers that it starts.
