@@ -48,7 +48,7 @@ pub fn knowing(mut plan: Plan, folder: &Path) -> Result<Plan> {
 }
 
 impl Job {
-    /// Makes the two runs that tell most, traced, where the folder does not have them; how they ended.
+    /// Makes the runs that tell most, traced, where the folder does not have them; how they ended.
     ///
     /// # Errors
     /// Where the library cannot be compiled, and those of the target and of the log. What cannot be seen into is
@@ -81,7 +81,8 @@ impl Job {
         let made = made?;
         // What failed is told by the search.
         if made.attempts().iter().filter(|it| it.status == Status::Ok).count() >= mappings.len() {
-            let kept = self.keep(mappings.map(|it| (it, of(&it))));
+            let runs: Vec<(Mapping, PathBuf)> = mappings.iter().map(|it| (*it, of(it))).collect();
+            let kept = self.keep(&runs);
             let without = |why| Warning::Probed(format!("without a trace: {why}"));
             warn(&kept.err().map(without).into_iter().collect::<Vec<_>>());
         }
@@ -90,9 +91,9 @@ impl Job {
     }
 
     /// Writes what ranks of the traced runs saw.
-    fn keep(&self, runs: [(Mapping, PathBuf); 2]) -> Result<()> {
+    fn keep(&self, runs: &[(Mapping, PathBuf)]) -> Result<()> {
         let mut rows = Vec::new();
-        for ((mapping, folder), name) in runs.iter().zip(["1", "2"]) {
+        for ((mapping, folder), name) in runs.iter().zip(1..) {
             let traced = probe::read(folder, &self.settings.command.argv[0])?;
             warn(&traced.warnings());
             let (m, p) = (traced.ranks(), traced.threads());
@@ -100,22 +101,29 @@ impl Job {
                 let why = format!("the run at {mapping} had {m} ranks of {p} threads");
                 return Err(Error::Program { program: self.settings.command.argv[0].clone(), why });
             }
-            rows.extend(probe::terms(&traced, name));
+            rows.extend(probe::terms(&traced, &i32::to_string(&name)));
         }
         table::write(&self.folder.join(TERMS), csv::write(&rows))
     }
 }
 
-/// One rank of one thread, and a configuration inside: of those that fill the processors the most even.
-fn traced(plan: &Plan) -> Result<[Mapping; 2]> {
-    let space = plan.search.space.iter().map(|it| it.mapping);
-    let cores = plan.search.processors.unwrap_or(host::cores() as u32);
-    let fits = |it: &Mapping| it.apus() <= u64::from(cores);
-    let inside = space.clone().filter(|it| *it != Mapping::SEQUENTIAL);
-    let inside = inside.max_by_key(|it| (fits(it), it.m().min(it.p()), it.apus()));
-    let has_one = space.clone().any(|it| it == Mapping::SEQUENTIAL);
-    inside.filter(|_| has_one).map(|inside| [Mapping::SEQUENTIAL, inside]).ok_or_else(|| {
-        let expected = "(1, 1) and another among the configurations: --m and --p that begin with 1";
-        Error::out_of_range("--probe", "a space without", expected)
-    })
+/// One rank of one thread, and a configuration inside that the processors hold, the most even of those that fill them;
+/// where there is none, one along each side.
+fn traced(plan: &Plan) -> Result<Vec<Mapping>> {
+    let space: Vec<Mapping> = plan.search.space.iter().map(|it| it.mapping).collect();
+    let cores = u64::from(plan.search.processors.unwrap_or(host::cores() as u32));
+    let one = Mapping::SEQUENTIAL;
+    let best = |is_of: &dyn Fn(&Mapping) -> bool| {
+        let among = space.iter().copied().filter(|it| *it != one && is_of(it));
+        among.max_by_key(|it| (it.apus() <= cores, it.m().min(it.p()), it.apus().min(cores)))
+    };
+    let inside = best(&|it| it.m() > 1 && it.p() > 1 && it.apus() <= cores);
+    let sides = || [best(&|it| it.p() == 1), best(&|it| it.m() == 1)].into_iter().flatten();
+    let mut mappings: Vec<Mapping> = inside.map_or_else(|| sides().collect(), |it| vec![it]);
+    mappings.insert(0, one);
+    if mappings.len() > 1 && space.contains(&one) {
+        return Ok(mappings);
+    }
+    let expected = "(1, 1) and another among the configurations: --m and --p that begin with 1";
+    Err(Error::out_of_range("--probe", "a space without", expected))
 }

@@ -128,8 +128,8 @@ impl Traced {
             )));
         }
         // A rank that was taken off its processors again and again.
-        let busy =
-            all.iter().find(|it| it.switches as f64 > SWITCHES * it.time * f64::from(it.threads));
+        let expected = |it: &Process| FEWEST.max(SWITCHES * it.time * f64::from(it.threads));
+        let busy = all.iter().find(|it| it.switches as f64 > expected(it));
         if let Some(it) = busy {
             warnings.push(Warning::Probed(format!(
                 "rank {} was taken off its processors {} times in {:.3} s: others had them, and times are longer \
@@ -141,5 +141,6 @@ impl Traced {
     }
 }
 
-/// Involuntary context switches of a thread in a second that are worth a word.
+/// Involuntary context switches of a thread in a second that are worth a word, and of all at least.
 const SWITCHES: f64 = 20.0;
+const FEWEST: f64 = 10.0;

@@ -47,6 +47,22 @@ struct Seen {
 }
 
 impl Seen {
+    /// Adds what a row says.
+    fn add(&mut self, row: &TermRow) {
+        // Of no rank: of each.
+        let ranks = if row.rank.0.is_some() { 1.0 } else { f64::from(row.m) };
+        *self.of_phases.entry((row.phase.clone(), row.term.clone())).or_default() +=
+            ranks * row.value;
+        let Some(rank) = row.rank.0 else { return };
+        let [host, work] = self.of_ranks.entry(rank).or_default();
+        match &*row.term {
+            "t_hpu" => *host += row.value,
+            "t_apu" => *work += row.value / f64::from(row.p),
+            "c_apu" => *work += row.value,
+            _ => {}
+        }
+    }
+
     /// A term of a rank, in the mean: that of the whole run, or the sum over its phases where nobody says that.
     fn of(&self, mapping: Mapping, term: &str) -> f64 {
         let whole = self.of_phases.get(&(String::new(), term.to_string()));
@@ -91,6 +107,8 @@ pub(crate) struct TracedRuns {
     seen: BTreeMap<Mapping, Seen>,
     /// Times of the runs of each configuration \[s\].
     times: BTreeMap<Mapping, Vec<f64>>,
+    /// All runs of one rank and one thread.
+    singles: Vec<Seen>,
     /// Times of one collective on so many ranks, by operation: (ranks, time).
     collectives: BTreeMap<String, BTreeMap<u32, f64>>,
 }
@@ -102,62 +120,60 @@ impl TracedRuns {
     /// [`Error::TooLittleData`] where no run has one rank of one thread: nothing else says how much there is of
     /// what ranks and threads share.
     pub fn of(file: &FileRows<TermRow>) -> Result<Self> {
-        let mut runs: BTreeMap<&str, (Mapping, f64)> = BTreeMap::new();
+        let mut runs: BTreeMap<&str, (Mapping, f64, Seen)> = BTreeMap::new();
         for row in file.rows.iter().filter(|row| row.term == "time" && row.phase.is_empty()) {
-            let slowest = runs.entry(&row.run).or_insert((Mapping::new(row.m, row.p)?, 0.0));
-            slowest.1 = slowest.1.max(row.value);
+            let run = runs.entry(&row.run);
+            let run = run.or_insert((Mapping::new(row.m, row.p)?, 0.0, Seen::default()));
+            run.1 = run.1.max(row.value);
         }
-        let mut of_each: BTreeMap<Mapping, Vec<(f64, &str)>> = BTreeMap::new();
-        for (run, (mapping, time)) in &runs {
-            of_each.entry(*mapping).or_default().push((*time, run));
-        }
-        of_each.values_mut().for_each(|runs| runs.sort_by(|one, other| one.0.total_cmp(&other.0)));
-        let mut seen: BTreeMap<Mapping, Seen> = BTreeMap::new();
         let mut collectives: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
         for row in &file.rows {
-            if row.term == "o_col" {
-                collectives.entry(row.phase.clone()).or_default().insert(row.m, row.value);
-            }
-            let Some((mapping, _)) = runs.get(&*row.run) else { continue };
-            let of_each = &of_each[mapping];
-            let is_median = of_each[(of_each.len() - 1) / 2].1 == row.run;
-            if !is_median || ["g", "o_col"].contains(&&*row.term) {
-                continue;
-            }
-            let seen = seen.entry(*mapping).or_default();
-            seen.runs = of_each.len();
-            // Of no rank: of each.
-            let ranks = if row.rank.0.is_some() { 1.0 } else { f64::from(row.m) };
-            let key = (row.phase.clone(), row.term.clone());
-            *seen.of_phases.entry(key).or_default() += ranks * row.value;
-            if let Some(rank) = row.rank.0 {
-                let [host, work] = seen.of_ranks.entry(rank).or_default();
-                match &*row.term {
-                    "t_hpu" => *host += row.value,
-                    "t_apu" => *work += row.value / f64::from(row.p),
-                    "c_apu" => *work += row.value,
-                    _ => {}
+            match (&*row.term, runs.get_mut(&*row.run)) {
+                ("o_col", _) => {
+                    collectives.entry(row.phase.clone()).or_default().insert(row.m, row.value);
                 }
+                ("g", _) | (_, None) => {}
+                (_, Some((_, _, seen))) => seen.add(row),
             }
         }
-        if !seen.contains_key(&Mapping::SEQUENTIAL) {
+        let mut of_each: BTreeMap<Mapping, Vec<(f64, Seen)>> = BTreeMap::new();
+        for (mapping, time, seen) in runs.into_values() {
+            of_each.entry(mapping).or_default().push((time, seen));
+        }
+        of_each.values_mut().for_each(|runs| runs.sort_by(|one, other| one.0.total_cmp(&other.0)));
+        let Some(singles) = of_each.get(&Mapping::SEQUENTIAL) else {
             let found = "no traced run of one rank and one thread";
             let advice = "trace one into the same folder: OMP_NUM_THREADS=1 mmgp probe --out DIR -- mpirun -n 1 ./app";
             return Err(Error::too_little(file.file.clone(), found, advice));
-        }
-        if let Some((at, seen)) = seen.iter().find(|(at, seen)| seen.excess(**at) > OVERLAP) {
-            let found = format!(
-                "parts of the run at {at} that add up to {:.0} % of its time",
-                100.0 * (1.0 + seen.excess(*at))
-            );
-            let advice = "they overlap, as where several threads enter regions of their own, and are no terms of one model";
-            return Err(Error::too_little(file.file.clone(), found, advice));
-        }
-        let times = |(&mapping, runs): (&Mapping, &Vec<(f64, &str)>)| {
+        };
+        let singles = singles.iter().map(|(_, seen)| seen.clone()).collect();
+        let times = |(&mapping, runs): (&Mapping, &Vec<(f64, Seen)>)| {
             (mapping, runs.iter().map(|(time, _)| *time).collect())
         };
-        let times = of_each.iter().map(times).collect();
-        Ok(Self { file: file.file.clone(), seen, times, collectives })
+        let median = |(&mapping, runs): (&Mapping, &Vec<(f64, Seen)>)| {
+            (mapping, Seen { runs: runs.len(), ..runs[(runs.len() - 1) / 2].1.clone() })
+        };
+        let found = Self {
+            file: file.file.clone(),
+            seen: of_each.iter().map(median).collect(),
+            times: of_each.iter().map(times).collect(),
+            singles,
+            collectives,
+        };
+        found.check()?;
+        Ok(found)
+    }
+
+    /// Parts that overlap are no terms of one model.
+    fn check(&self) -> Result<()> {
+        let Some((at, seen)) = self.seen.iter().find(|(at, seen)| seen.excess(**at) > OVERLAP)
+        else {
+            return Ok(());
+        };
+        let share = 100.0 * (1.0 + seen.excess(*at));
+        let found = format!("parts of the run at {at} that add up to {share:.0} % of its time");
+        let advice = "they overlap, as where several threads enter regions of their own, and are no terms of one model";
+        Err(Error::too_little(self.file.clone(), found, advice))
     }
 
     /// The whole times of the runs, on their slowest rank.
@@ -169,18 +185,17 @@ impl TracedRuns {
 
     /// What a profile of the runs at one rank and one thread says.
     pub fn profile(&self) -> FileRows<Profile> {
-        let one = Mapping::SEQUENTIAL;
-        let seen = &self.seen[&one];
-        let row = Profile {
+        let of = |seen: &Seen, term: &str| seen.of(Mapping::SEQUENTIAL, term);
+        let row = |(repetition, seen): (u32, &Seen)| Profile {
             phase: "all".into(),
-            repetition: 1,
-            offloads: seen.of(one, "offloads").round() as u64,
-            collectives: seen.of(one, "collectives").round() as u64,
-            hpu_time_s: seen.of(one, "t_hpu"),
-            apu_parallel_time_s: seen.of(one, "t_apu"),
+            repetition,
+            offloads: of(seen, "offloads").round() as u64,
+            collectives: of(seen, "collectives").round() as u64,
+            hpu_time_s: of(seen, "t_hpu"),
+            apu_parallel_time_s: of(seen, "t_apu"),
             apu_serial_time_s: 0.0,
-            gap_time_s: seen.of(one, "gap"),
+            gap_time_s: of(seen, "gap"),
         };
-        FileRows { file: self.file.clone(), rows: vec![row] }
+        FileRows { file: self.file.clone(), rows: (1..).zip(&self.singles).map(row).collect() }
     }
 }

@@ -64,14 +64,16 @@ static void call_ends(struct operation *operation, nanoseconds began, int64_t by
     atomic_fetch_add_explicit(&operation->calls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&operation->bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&operation->time, time, memory_order_relaxed);
-    if (mmgp_is_in_team()) return;
-    atomic_fetch_add_explicit(&operation->outside, time, memory_order_relaxed);
-    if (is_of_world && operation->is_collective && calls) {
-        int_fast32_t number = atomic_fetch_add(&count_of_calls, 1);
-        if (number < MOST_CALLS) {
-            calls[number].time = (float) time;
-            calls[number].of = operation;
-        }
+    int is_inside = mmgp_is_in_team();
+    if (!is_inside) atomic_fetch_add_explicit(&operation->outside, time, memory_order_relaxed);
+    if (is_inside || !is_of_world || !operation->is_collective || !calls) {
+        atomic_fetch_add_explicit(&operation->elsewhere, time, memory_order_relaxed);
+        return;
+    }
+    int_fast32_t number = atomic_fetch_add(&count_of_calls, 1);
+    if (number < MOST_CALLS) {
+        calls[number].time = (float) time;
+        calls[number].of = operation;
     }
 }
 
@@ -126,7 +128,7 @@ static void find_last_to_arrive(void) {
         PMPI(Allreduce)(times, shortest, (int) length, FLOATS, SMALLEST, WORLD);
         for (int64_t i = 0; i < length; i++) {
             struct operation *of = calls[from + i].of;
-            if (of->last < 0) of->last = 0;
+            if (of->last < 0) of->last = of->elsewhere;
             of->last += (nanoseconds) shortest[i];
         }
     }

@@ -50,7 +50,10 @@ struct operation {
     const char *name;
     int is_collective;
     atomic_int_fast64_t calls, bytes, time, outside;
-    /* Of collectives among all ranks: the time of the last to arrive; -1 where that is not known. */
+    /* Of that, among other ranks than all of them, and in regions. */
+    atomic_int_fast64_t elsewhere;
+    /* Of collectives among all ranks: the time of the last to arrive, and all time elsewhere; -1 where that is not
+       known. */
     nanoseconds last;
     struct operation *next;
 };
