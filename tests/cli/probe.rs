@@ -195,6 +195,23 @@ fn one_traced_configuration_is_not_enough_and_none_of_one_thread_is_too_little()
         ran.stderr
     );
     assert!(!folder.read("one.toml").contains("[traced]"));
+    folder.write("side.csv", format!("{header}{one}{}", run(2, 1, 4, 1.6, 8.0)));
+    let ran = folder.mmgp(&["fit", "--terms", "side.csv", "--apus", "16", "--out", "side.toml"]);
+    assert!(ran.stderr.contains("no traced run has several ranks"), "{}", ran.stderr);
+    let side = folder.json(&[
+        "predict",
+        "--params",
+        "side.toml",
+        "--m",
+        "4",
+        "--p",
+        "1",
+        "--format",
+        "json",
+    ]);
+    let ends =
+        ["low_s", "high_s"].map(|name| side["configurations"][0][name].as_f64().expect("an end"));
+    assert!(ends[1] > 2.0 * ends[0], "{side}");
     folder.write("both.csv", format!("{header}{one}{inside}"));
     let ran = folder.mmgp(&["fit", "--terms", "both.csv", "--apus", "16", "--out", "both.toml"]);
     assert!(ran.stderr.contains("Region f takes 30 % at (4, 4)"), "{}", ran.stderr);

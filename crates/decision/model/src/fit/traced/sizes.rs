@@ -24,6 +24,23 @@ const OF_TIME: f64 = 0.001;
 /// Shares of the work by which a thread may be late, as uneven loops are. Assumed.
 const LATE: f64 = 0.25;
 
+/// A side along which runs may not have been traced.
+struct Unseen {
+    /// What there is one of.
+    what: &'static str,
+    count: fn(Mapping) -> u32,
+    /// What may be lost with several.
+    shape: &'static str,
+}
+
+const UNSEEN: [Unseen; 2] = [
+    Unseen { what: "threads", count: |at| at.p(), shape: "uneven_threads_s" },
+    Unseen { what: "ranks", count: |at| at.m(), shape: "uneven_work_s" },
+];
+
+/// Standard error of what is lost along a side that nobody traced, of the work. Assumed.
+const LOST: f64 = 0.25;
+
 /// No shape is less likely beside the others. Assumed.
 const UNLIKELY: f64 = 0.02;
 
@@ -63,7 +80,25 @@ impl TracedRuns {
                 format!("{}: {:.0} % of the time at {at} is in no term", self.file, 100.0 * share);
             Warning::Probed(said)
         });
-        (Some(terms), warning.into_iter().collect())
+        let unseen = UNSEEN.iter().filter_map(|of| self.leave_open(of, &mut terms));
+        let unseen: Vec<Warning> = unseen.collect();
+        (Some(terms), warning.into_iter().chain(unseen).collect())
+    }
+
+    /// Says of a side along which nothing was traced that what is lost there is not known.
+    fn leave_open(&self, of: &Unseen, terms: &mut TracedTerms) -> Option<Warning> {
+        if self.seen.keys().any(|&at| (of.count)(at) > 1) {
+            return None;
+        }
+        let work = self.seen[&Mapping::SEQUENTIAL].of(Mapping::SEQUENTIAL, "time");
+        let size = Estimate { std_error: Some(LOST * work), ..Estimate::exact(0.0) };
+        terms.set(of.shape, size).expect("invariant: a shape has its name");
+        let Unseen { what, .. } = of;
+        let said = format!(
+            "{}: no traced run has several {what}, so that what is lost among them is not known: trace one that has",
+            self.file
+        );
+        Some(Warning::Probed(said))
     }
 
     /// How the number of regions of a rank grows: of all powers that meet the runs the smallest.
