@@ -39,6 +39,8 @@ mod show;
 mod signals;
 mod spu_timing;
 mod study;
+#[cfg(target_os = "linux")]
+mod study_host;
 mod trace;
 mod transaction;
 #[cfg(unix)]
@@ -87,6 +89,9 @@ Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted;
 #[derive(Subcommand)]
 enum Command {
     Study(Programs<study::Arguments>),
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    StudyHost(Box<study_host::Arguments>),
     #[cfg(unix)]
     Tune(Box<tune::Arguments>),
     #[cfg(unix)]
@@ -271,6 +276,8 @@ fn run(command: &Command, invocation: &Invocation) -> Result<Answer> {
     let words = &invocation.words[..];
     match command {
         Command::Study(arguments) => study::run(&arguments.0, words),
+        #[cfg(target_os = "linux")]
+        Command::StudyHost(arguments) => study_host::run(arguments),
         #[cfg(unix)]
         Command::Tune(arguments) => tune::run(arguments, invocation),
         #[cfg(unix)]

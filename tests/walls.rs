@@ -431,8 +431,10 @@ fn every_module_uses_only_what_the_code_map_allows() {
 /// Read requests, and what a command prints.
 const NATIVE_PIPES: [&str; 2] = ["native/supervisor.rs", "native/supervisor/output.rs"];
 
-/// Files that start processes: a launcher, to ask for its version, those of the sample, and compilers.
-const STARTS_PROCESSES: [&str; 3] = ["native/binding.rs", "native/stencil.rs", "probe/library.rs"];
+/// Files that start processes: a launcher, to ask for its version, those of the sample, compilers, and a program that is
+/// traced.
+const STARTS_PROCESSES: [&str; 4] =
+    ["native/binding.rs", "native/stencil.rs", "probe/library.rs", "probe/run.rs"];
 
 #[test]
 fn only_table_opens_files() {

@@ -1,6 +1,6 @@
 //! `mmgp bench` and `mmgp profile`: what a machine measures for a fit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -50,6 +50,14 @@ Examples:
 Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, which `mmgp fit` reads, \
 and memory.csv, which only its refined model asks for. On this computer (Linux; no root) an APU is a \
 worker thread; what was not had, and what else had the processors, is said on standard error.";
+
+impl BenchArguments {
+    /// Those of this computer, as they are where no flag says otherwise.
+    pub fn of_host(out: &Path, quiet: bool) -> Self {
+        let machine = MachineArguments { machine: HOST.into() };
+        Self { machine, out: out.into(), repetitions: REPETITIONS, budget: None, seed: 1, quiet }
+    }
+}
 
 pub fn bench(arguments: &BenchArguments) -> Result<Answer> {
     if arguments.machine.machine == HOST {

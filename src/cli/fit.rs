@@ -2,6 +2,7 @@
 
 pub mod flags;
 mod report;
+pub use report::traced;
 
 use std::path::{Path, PathBuf};
 

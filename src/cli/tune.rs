@@ -42,9 +42,10 @@ pub use job::Job;
 use program::ProgramArguments;
 pub use program::duration;
 pub use requests::{Request, Requests};
-pub use sample::{asked as sample_asked, run as run_sample};
+pub use sample::{asked as sample_asked, command as sample_command, run as run_sample};
 pub use session::{Interrupt, Session, Watch, interrupted, processors, repair};
 use targets::{TARGETS, TargetEntry};
+pub use trace::first as traced_first;
 
 /// Run your program at the (m, p) that tell most, and say which to take and why
 #[derive(Args)]

@@ -237,6 +237,36 @@ fn near_the_truth(folder: &Folder, parameters: &str) {
 }
 
 #[test]
+fn a_study_of_this_computer_has_a_help_of_its_own_and_wants_a_run_of_one() {
+    let folder = Folder::new();
+    let help = folder.succeeds(&["study", "--machine", "host", "--help"]);
+    assert!(help.contains("mmgp study --machine host --probe --m 1,2,4"), "{help}");
+    let ran = folder.mmgp(&["study", "--machine=host", "--m", "2,4", "--p", "1", "--sample"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("(1, 1) and another among the configurations"), "{}", ran.stderr);
+    // What `--` ends is the program's.
+    let ran = folder.mmgp(&["study", "--", "--machine", "host"]);
+    assert!(ran.code == Some(2) && !ran.stderr.contains("(1, 1)"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_sample_tells_a_probe_where_its_time_goes() {
+    let folder = Folder::new();
+    let command = env!("CARGO_BIN_EXE_mmgp");
+    let ran = probe(&folder, 1, &[command, "run-sample", "2", "2"]);
+    if ran.stderr.contains("is not here") {
+        return skipped("a C compiler");
+    }
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("checksum: "), "{}", ran.stdout);
+    let terms = terms(&folder, "1");
+    assert_eq!(terms[&("sweep".into(), "offloads".into())], 300.0);
+    let time = terms[&(String::new(), "time".into())];
+    let told = terms[&(String::new(), "t_hpu".into())] + terms[&("exchange".into(), "p2p".into())];
+    assert!(told < time && terms[&("sweep".into(), "t_apu".into())] > 0.0, "{terms:?}");
+}
+
+#[test]
 fn a_search_that_probes_traces_its_first_runs_and_says_by_them_what_limits() {
     let Some(folder) = compiled("gcc", PROGRAM) else { return };
     let words =

@@ -39,7 +39,7 @@ pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
 }
 
 /// What traced runs say, for people.
-pub(super) fn traced(report: &TracedReport) -> String {
+pub fn traced(report: &TracedReport) -> String {
     let mut table = Table::of(&report.parts).column("of a rank", Style::Plain, |it| it.what).left();
     for (place, mapping) in report.mappings.iter().enumerate() {
         let name = mapping.to_string();

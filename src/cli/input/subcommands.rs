@@ -224,6 +224,20 @@ const ALIASES: [(&str, [&str; 3]); 2] = [
     ("simulate-alignment", ["emulate", "raxml", "simulate-alignment"]),
 ];
 
+/// A study of this computer has the user's program in the place of those that are here: it is a command of its own.
+fn of_this_computer(words: &mut Vec<OsString>) {
+    if !cfg!(target_os = "linux") || words.get(1).is_none_or(|word| word != "study") {
+        return;
+    }
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let flags = &words[..end];
+    let apart = flags.windows(2).position(|pair| pair[0] == "--machine" && pair[1] == "host");
+    let joined = flags.iter().position(|word| word == "--machine=host");
+    let Some(place) = apart.or(joined) else { return };
+    words.drain(place..place + if apart.is_some() { 2 } else { 1 });
+    words[1] = "study-host".into();
+}
+
 /// Words with the program as the subcommand that it is: `--app NAME` names it as well, and where nothing
 /// does, it is the usual one.
 ///
@@ -235,6 +249,7 @@ pub fn with_program(mut words: Vec<OsString>, cli: &Command) -> Result<Vec<OsStr
     if let Some((_, now)) = alias {
         words.splice(1..2, now.map(OsString::from));
     }
+    of_this_computer(&mut words);
     let command = words.get(1).and_then(|word| cli.find_subcommand(word));
     let has_programs = command.is_some_and(Command::has_subcommands);
     if !has_programs || words.get(2).is_some_and(|word| known(&text(word)).is_some()) {

@@ -58,7 +58,10 @@ impl Job {
             return Ok(None);
         }
         let library = Library::for_command(&self.settings.command.argv, None)?;
-        let mappings = traced(&self.plan)?;
+        let search = &self.plan.search;
+        let space: Vec<Mapping> = search.space.iter().map(|it| it.mapping).collect();
+        let cores = search.processors.map_or(host::cores() as u64, u64::from);
+        let mappings = first(&space, cores)?;
         let traces =
             std::path::absolute(self.folder.join(TRACES)).unwrap_or(self.folder.join(TRACES));
         let of = |it: &Mapping| traces.join(format!("{}x{}", it.m(), it.p()));
@@ -109,9 +112,10 @@ impl Job {
 
 /// One rank of one thread, and a configuration inside that the processors hold, the most even of those that fill them;
 /// where there is none, one along each side.
-fn traced(plan: &Plan) -> Result<Vec<Mapping>> {
-    let space: Vec<Mapping> = plan.search.space.iter().map(|it| it.mapping).collect();
-    let cores = u64::from(plan.search.processors.unwrap_or(host::cores() as u32));
+///
+/// # Errors
+/// [`Error::OutOfRange`] where there are no such two.
+pub fn first(space: &[Mapping], cores: u64) -> Result<Vec<Mapping>> {
     let one = Mapping::SEQUENTIAL;
     let best = |is_of: &dyn Fn(&Mapping) -> bool| {
         let among = space.iter().copied().filter(|it| *it != one && is_of(it));

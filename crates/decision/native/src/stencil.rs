@@ -5,10 +5,14 @@
 //! outermost rows on, through the one that started them. The result is the same to the bit however the work
 //! is divided.
 
+mod ledger;
+
 use std::io::{self, Read, Write};
 use std::num::NonZero;
 use std::process::{Child, Command, Stdio};
 
+use crate::clock::Stopwatch;
+use ledger::Ledger;
 use mmgp_base::Mapping;
 
 /// Rows and columns of the plate.
@@ -78,6 +82,7 @@ pub fn serve(number: usize, mapping: Mapping) -> io::Result<()> {
 /// The rows of a process, with one of each neighbour around them.
 struct Band {
     rows: Vec<f64>,
+    ledger: Ledger,
     threads: NonZero<usize>,
 }
 
@@ -88,37 +93,48 @@ impl Band {
         let heat = |row: usize| (0..SIZE).map(move |column| ((31 * row + 17 * column) % 97) as f64);
         let edge = || vec![0.0; SIZE];
         let rows = [edge(), (start..end).flat_map(heat).collect(), edge()].concat();
-        Self { rows, threads: NonZero::new(mapping.p() as usize).unwrap_or(NonZero::<usize>::MIN) }
+        let threads = NonZero::new(mapping.p() as usize).unwrap_or(NonZero::<usize>::MIN);
+        Self { rows, ledger: Ledger::new(number, processes), threads }
     }
 
     /// What the rows add up to after all sweeps, before each of which neighbours' rows are exchanged.
     fn swept(mut self, mut exchange: impl FnMut(&mut Self) -> io::Result<()>) -> io::Result<u64> {
         let mut next = self.rows.clone();
         for _ in 0..SWEEPS {
+            let began = Stopwatch::start();
             exchange(&mut self)?;
-            self.sweep(&mut next);
+            self.ledger.exchanged(began);
+            let began = Stopwatch::start();
+            let work = self.sweep(&mut next);
+            self.ledger.swept(began, &work);
             std::mem::swap(&mut self.rows, &mut next);
         }
+        self.ledger.write();
         let own = &self.rows[SIZE..self.rows.len() - SIZE];
         Ok(own.iter().fold(0, |sum: u64, it| sum.wrapping_add(it.to_bits())))
     }
 
-    /// Each thread takes rows next to each other.
-    fn sweep(&self, next: &mut [f64]) {
+    /// Each thread takes rows next to each other; how long each worked \[s\].
+    fn sweep(&self, next: &mut [f64]) -> Vec<f64> {
+        let timed = |start: usize, share: &mut [f64]| {
+            let began = Stopwatch::start();
+            sweep(&self.rows, start, share);
+            began.elapsed().0
+        };
+        let timed = &timed;
         let own = SIZE..self.rows.len() - SIZE;
         let of_thread = (own.len() / SIZE).div_ceil(self.threads.get()) * SIZE;
         std::thread::scope(|scope| {
             let shares = next[own].chunks_mut(of_thread).enumerate();
             let mut shares = shares.map(|(index, share)| (SIZE + index * of_thread, share));
             let first = shares.next();
-            for (start, share) in shares {
-                scope.spawn(move || sweep(&self.rows, start, share));
-            }
+            let others = shares.map(|(start, share)| scope.spawn(move || timed(start, share)));
+            let others: Vec<_> = others.collect();
             // The thread that starts the others is one of them.
-            if let Some((start, share)) = first {
-                sweep(&self.rows, start, share);
-            }
-        });
+            let first = first.map(|(start, share)| timed(start, share));
+            let others = others.into_iter().map(|it| it.join().unwrap_or(0.0));
+            first.into_iter().chain(others).collect()
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::{self, Source};
@@ -35,25 +35,52 @@ impl Traced {
 /// # Errors
 /// [`Error::Program`] where it cannot be started, fails, or says nothing of itself.
 pub fn run(library: &Library, argv: &[String], folder: &Path) -> Result<Traced> {
+    traced(library, argv, folder, |_| {})
+}
+
+/// The same with these variables in its environment, and what it prints thrown away.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_quietly(
+    library: &Library,
+    argv: &[String],
+    folder: &Path,
+    env: &[(&str, &str)],
+) -> Result<Traced> {
+    traced(library, argv, folder, |command| {
+        command.envs(env.iter().copied()).stdout(Stdio::null());
+    })
+}
+
+fn traced(
+    library: &Library,
+    argv: &[String],
+    folder: &Path,
+    set: impl FnOnce(&mut Command),
+) -> Result<Traced> {
     table::create_folder(folder)?;
-    let traced = started(library, argv, folder).and_then(|()| read(folder, &argv[0]));
+    let traced = started(library, argv, folder, set).and_then(|()| read(folder, &argv[0]));
     table::remove_folder(folder)?;
     traced
 }
 
-fn started(library: &Library, argv: &[String], folder: &Path) -> Result<()> {
+fn started(
+    library: &Library,
+    argv: &[String],
+    folder: &Path,
+    set: impl FnOnce(&mut Command),
+) -> Result<()> {
     let failed = |why: String| Error::Program { program: argv[0].clone(), why };
     let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
     let own = library.file.to_string_lossy();
     let preload = if preloaded.is_empty() { own.to_string() } else { format!("{own}:{preloaded}") };
     let folder = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
-    let status = Command::new(&argv[0])
-        .args(&argv[1..])
-        .env("LD_PRELOAD", preload)
-        .env("MMGP_PROBE_DIR", folder)
-        .env("MMGP_PROBE_PARENT", std::process::id().to_string())
-        .status()
-        .map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(&argv[0]);
+    command.args(&argv[1..]).env("LD_PRELOAD", preload).env("MMGP_PROBE_DIR", folder);
+    command.env("MMGP_PROBE_PARENT", std::process::id().to_string());
+    set(&mut command);
+    let status = command.status().map_err(|error| failed(error.to_string()))?;
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
         (Some(code), _) => {
