@@ -90,7 +90,7 @@ Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted;
 enum Command {
     Study(Programs<study::Arguments>),
     #[cfg(target_os = "linux")]
-    #[command(hide = true)]
+    #[command(hide = true, name = "on-host")]
     StudyHost(Box<study_host::Arguments>),
     #[cfg(unix)]
     Tune(Box<tune::Arguments>),

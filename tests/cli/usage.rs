@@ -39,7 +39,11 @@ fn every_command_says_what_it_does_and_shows_examples_that_can_be_run() {
     let program = mmgp::cli::command();
     let mut commands = vec![("mmgp".to_string(), &program)];
     for command in program.get_subcommands() {
-        let name = format!("mmgp {}", command.get_name());
+        // The name of a study of this computer is not typed.
+        let name = match command.get_name() {
+            "on-host" => "mmgp study --machine host".to_string(),
+            name => format!("mmgp {name}"),
+        };
         for program in command.get_subcommands() {
             let name = format!("{name} {}", program.get_name());
             let tools = program.get_subcommands();
@@ -52,6 +56,9 @@ fn every_command_says_what_it_does_and_shows_examples_that_can_be_run() {
         assert!(about.len() > 20 && !about.ends_with('.'), "{name}: {about:?}");
         for example in examples(command, &name) {
             let mut words = shell_words(&example);
+            if words[1..].starts_with(&["study", "--machine", "host"].map(String::from)) {
+                words.splice(1..4, ["on-host".into()]);
+            }
             // Where no program is named, it is the usual one.
             let is_named = words.get(2).is_some_and(|word| !word.starts_with('-'));
             let command = words.get(1).and_then(|name| program.find_subcommand(name));

@@ -235,7 +235,7 @@ fn of_this_computer(words: &mut Vec<OsString>) {
     let joined = flags.iter().position(|word| word == "--machine=host");
     let Some(place) = apart.or(joined) else { return };
     words.drain(place..place + if apart.is_some() { 2 } else { 1 });
-    words[1] = "study-host".into();
+    words[1] = "on-host".into();
 }
 
 /// Words with the program as the subcommand that it is: `--app NAME` names it as well, and where nothing
