@@ -119,7 +119,9 @@ fn parts_come_out(compiler: &str) {
         check(&terms, "dynamic_loop", "c_apu", 0.0);
         check(&terms, "tasks", "t_apu", 0.12);
         check(&terms, "tasks", "c_apu", 0.0);
+        // It has one thread where there are two.
         check(&terms, "nested", "t_apu", 0.06);
+        check(&terms, "nested", "c_apu", 0.03 * several);
         for name in ["shared_work", "dynamic_loop", "tasks", "nested"] {
             assert_eq!(terms[&(name.into(), "offloads".into())], 3.0, "{name}");
         }

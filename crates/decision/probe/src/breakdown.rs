@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::process::Process;
+use crate::process::{Process, Region};
 use crate::run::Traced;
 use crate::symbols::names;
 
@@ -19,8 +19,10 @@ pub struct Part {
 
 /// The parts of the time of a rank; their means make that of the run.
 pub fn parts(traced: &Traced) -> Vec<Part> {
-    let regions =
-        |of: fn(&crate::Region) -> f64| move |it: &Process| it.regions.iter().map(of).sum::<f64>();
+    let p = traced.threads();
+    let regions = |of: fn(&Region, u32) -> f64| {
+        move |it: &Process| it.regions.iter().map(|region| of(region, p)).sum::<f64>()
+    };
     // Outside regions alone: what is in them is in their time.
     let messages = |is_collective: bool, is_last: bool| {
         move |it: &Process| {
@@ -43,9 +45,12 @@ pub fn parts(traced: &Traced) -> Vec<Part> {
     };
     let all = [
         part("host, outside regions and MPI", &Process::host_time),
-        part("regions: work, by its mean over threads", &regions(|it| it.slowest - it.imbalance)),
-        part("regions: imbalance of threads", &regions(|it| it.imbalance)),
-        part("regions: fork, join and waits", &regions(|it| it.time - it.slowest)),
+        part(
+            "regions: work, by its mean over threads",
+            &regions(|it, p| it.slowest - it.uneven(p)),
+        ),
+        part("regions: imbalance of threads", &regions(|it, p| it.uneven(p))),
+        part("regions: fork, join and waits", &regions(|it, _| it.time - it.slowest)),
         part("collectives, of the last to arrive", &messages(true, true)),
         part("collectives, waiting for others", &messages(true, false)),
         part("point to point", &p2p),
@@ -71,12 +76,12 @@ pub struct RegionShare {
 /// The regions, the longest first.
 pub fn regions(traced: &Traced) -> Vec<RegionShare> {
     let names = names(&traced.processes);
-    let ranks = traced.processes.len() as f64;
+    let (ranks, p) = (traced.processes.len() as f64, traced.threads());
     let mut sums: BTreeMap<&String, [f64; 4]> = BTreeMap::new();
     for region in traced.processes.iter().flat_map(|it| &it.regions) {
         let sum = sums.entry(&names[&(region.code.0.clone(), region.code.1)]).or_default();
         let own =
-            [region.calls as f64, region.time, region.imbalance, region.time - region.slowest];
+            [region.calls as f64, region.time, region.uneven(p), region.time - region.slowest];
         sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
     }
     let share = |(name, [calls, time, imbalance, overhead]): (&String, [f64; 4])| RegionShare {

@@ -65,10 +65,15 @@ pub struct Region {
     pub work: f64,
     /// Work of the thread that worked longest in each call.
     pub slowest: f64,
-    /// What that was beyond the mean of the threads.
-    pub imbalance: f64,
     /// From its begin until the first other thread began.
     pub first: f64,
+}
+
+impl Region {
+    /// What the slowest thread worked beyond an equal share for each of p threads \[s\].
+    pub fn uneven(&self, p: u32) -> f64 {
+        (self.slowest - self.work / f64::from(p)).max(0.0)
+    }
 }
 
 /// An operation of MPI, all its calls together. Times in seconds.
@@ -231,15 +236,13 @@ impl Process {
 
 fn region(fields: &mut Fields<'_>) -> Result<Region> {
     let code = (fields.text()?.into(), fields.count()?, fields.text()?.into());
-    let (calls, _) = (fields.count()?, fields.count()?);
     Ok(Region {
         code,
-        calls,
+        calls: fields.count()?,
         threads: fields.small()?,
         time: fields.time()?,
         work: fields.time()?,
         slowest: fields.time()?,
-        imbalance: fields.time()?,
         first: fields.time()?,
     })
 }

@@ -154,6 +154,14 @@ impl Traced {
                 "{who} started {threads} ({count}) that are not OpenMP's: what they do is in no term"
             )));
         }
+        let counts = all.iter().map(|it| it.threads);
+        if let (Some(least), Some(most)) = (counts.clone().min(), counts.max())
+            && least < most
+        {
+            warnings.push(Warning::Probed(format!(
+                "ranks have {least} to {most} threads: p is taken as {most}"
+            )));
+        }
         // A rank that was taken off its processors again and again.
         let expected = |it: &Process| FEWEST.max(SWITCHES * it.time * f64::from(it.threads));
         let busy = all.iter().find(|it| it.switches as f64 > expected(it));

@@ -67,7 +67,7 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
     rows.push(rank, "", "switches", process.switches as f64);
     for region in &process.regions {
         let phase = &names[&(region.code.0.clone(), region.code.1)];
-        for (term, value) in of_region(region) {
+        for (term, value) in of_region(region, rows.p) {
             rows.push(rank, phase, term, value);
         }
     }
@@ -91,11 +91,11 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
     }
 }
 
-fn of_region(region: &Region) -> [(&'static str, f64); 5] {
+fn of_region(region: &Region, p: u32) -> [(&'static str, f64); 5] {
     [
         ("offloads", region.calls as f64),
         ("t_apu", region.work),
-        ("c_apu", region.imbalance),
+        ("c_apu", region.uneven(p)),
         ("o_offload", region.first.max(0.0)),
         ("gap", (region.time - region.slowest).max(0.0)),
     ]

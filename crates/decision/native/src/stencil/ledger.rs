@@ -19,7 +19,6 @@ pub(super) struct Ledger {
     time: f64,
     work: f64,
     slowest: f64,
-    imbalance: f64,
     threads: usize,
 }
 
@@ -34,7 +33,6 @@ impl Ledger {
             time: 0.0,
             work: 0.0,
             slowest: 0.0,
-            imbalance: 0.0,
             threads: 1,
         }
     }
@@ -51,7 +49,6 @@ impl Ledger {
         self.time += began.elapsed().0;
         self.work += sum;
         self.slowest += slowest;
-        self.imbalance += slowest - sum / work.len() as f64;
         self.threads = work.len();
     }
 
@@ -62,14 +59,12 @@ impl Ledger {
         let ns = |seconds: f64| (seconds * 1e9).round();
         let text = format!(
             "probe\t1\nprogram\tsample\nend\texit\nrank\t{number}\t{processes}\tthe sample of mmgp\ntime\t{}\t0\t0\n\
-             threads\t{threads}\t0\t0\t\nregion\tsample\t0\tsweep\t{sweeps}\t{}\t{threads}\t{}\t{}\t{}\t{}\t0\n\
+             threads\t{threads}\t0\t0\t\nregion\tsample\t0\tsweep\t{sweeps}\t{threads}\t{}\t{}\t{}\t0\n\
              mpi\texchange\t0\t{sweeps}\t0\t{exchange}\t{exchange}\t-1\nwhole\n",
             ns(self.since.elapsed().0),
-            self.sweeps as usize * self.threads,
             ns(self.time),
             ns(self.work),
             ns(self.slowest),
-            ns(self.imbalance),
             threads = self.threads,
             sweeps = self.sweeps,
             exchange = ns(self.exchange),

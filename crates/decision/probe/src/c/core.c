@@ -95,12 +95,10 @@ void mmgp_region_ran(struct region *region, const struct region *call) {
     if (!pthread_equal(first_host, pthread_self())) atomic_store(&other_hosts, 1);
     lock();
     region->calls++;
-    region->threads += call->threads;
-    if (region->most < call->threads) region->most = call->threads;
+    if (region->threads < call->threads) region->threads = call->threads;
     region->time += call->time;
     region->work += call->work;
     region->slowest += call->slowest;
-    region->imbalance += call->imbalance;
     region->first += call->first;
     if (atomic_load(&most_threads) < call->threads) atomic_store(&most_threads, (int) call->threads);
     unlock();
@@ -228,8 +226,8 @@ static void put_regions(void) {
             if (!dladdr(it->code, &module) || !module.dli_fname) module.dli_fname = "";
             put("region\t%.900s\t%td\t%.500s", module.dli_fname, (const char *) it->code - (char *) module.dli_fbase,
                 module.dli_sname ? module.dli_sname : "");
-            put("\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64
-                "\n", it->calls, it->threads, it->most, it->time, it->work, it->slowest, it->imbalance, it->first);
+            put("\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", it->calls,
+                it->threads, it->time, it->work, it->slowest, it->first);
         }
 }
 

@@ -38,10 +38,11 @@ void *mmgp_needed(const char *name);
 /* A place in the code where a team begins to work, and what all its calls were. */
 struct region {
     const void *code;
-    int64_t calls, threads, most;
-    /* Of the calls; of all their threads; of the thread that worked longest in each; beyond the mean of the
-       threads of each; until the first other thread began. */
-    nanoseconds time, work, slowest, imbalance, first;
+    /* How often it was entered, and the most threads that it had. */
+    int64_t calls, threads;
+    /* Of the calls; of all their threads; of the thread that worked longest in each; until the first other thread
+       began. */
+    nanoseconds time, work, slowest, first;
     struct region *next;
 };
 

@@ -73,7 +73,6 @@ void mmgp_team_ends(struct team *team, const void *code, nanoseconds began) {
         if ((i || team->count == 1) && (!first || slot->begun < first)) first = slot->begun;
     }
     call.first = first - began;
-    call.imbalance = call.slowest - call.work / team->count;
     mmgp_thread_leaves();
     mmgp_region_ran(mmgp_region(code), &call);
 }
