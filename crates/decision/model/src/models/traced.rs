@@ -66,7 +66,7 @@ macro_rules! shape {
 }
 
 /// All shapes; those of a part one after another.
-pub const SHAPES: [Shape; 18] = [
+pub const SHAPES: [Shape; 19] = [
     shape!("host_repeated_s", "T_HPU", "", |_, _, _| 1.0),
     shape!("host_shared_s", "T_HPU", "/m", |_, m, _| 1.0 / m),
     shape!("work_repeated_s", "T_APU/p", "/p", |_, _, p| 1.0 / p),
@@ -75,7 +75,8 @@ pub const SHAPES: [Shape; 18] = [
     shape!("serial_shared_s", "C_APU", " (1 - 1/p)/m", |_, m, p| (1.0 - 1.0 / p) / m),
     shape!("uneven_threads_s", "C_APU", "/(m p) [p > 1]", |_, m, p| several(p) / (m * p)),
     shape!("region_s", "N*g", " n", |n, m, p| n.at(m, p)),
-    shape!("region_per_thread_s", "N*g", " n p", |n, m, p| n.at(m, p) * p),
+    shape!("region_of_several_s", "N*g", " n [p > 1]", |n, m, p| n.at(m, p) * several(p)),
+    shape!("region_per_thread_s", "N*g", " n (p - 1)", |n, m, p| n.at(m, p) * (p - 1.0)),
     shape!("collective_per_step_s", "T_COL", " log2 m", |_, m, _| m.log2()),
     shape!("collective_per_rank_s", "T_COL", " (m - 1)", |_, m, _| m - 1.0),
     shape!("uneven_ranks_s", "W", " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
