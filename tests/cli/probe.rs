@@ -10,8 +10,11 @@ use crate::{Folder, Run};
 
 /// Steps of host code and regions of known parts, by their threads.
 const PROGRAM: &str = r#"
+#define _GNU_SOURCE
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <omp.h>
 static void rest(int milliseconds) {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
@@ -51,6 +54,9 @@ int main(int count, char **words) {
         dynamic_loop();
         tasks();
         nested();
+        // A child that shares its parent's memory, and ends at once.
+        if (vfork() == 0) _exit(1);
+        wait(NULL);
     }
     return count > 1 ? atoi(words[1]) : 0;
 }

@@ -236,7 +236,9 @@ static int64_t microseconds(struct timeval it) { return it.tv_sec * INT64_C(1000
 static int64_t cpu(struct rusage *it) { return microseconds(it->ru_utime) + microseconds(it->ru_stime); }
 
 static char program[1024];
-static atomic_int is_child, is_written;
+static atomic_int is_written;
+/* A child has the memory of its parent, or even shares it, and is another process. */
+static pid_t own;
 
 static int has_regions(void) {
     for (int i = 0; i < BUCKETS; i++)
@@ -253,7 +255,7 @@ static int is_of_program(void) {
 
 void mmgp_write(const char *how_it_ended) {
     const char *folder = getenv("MMGP_PROBE_DIR");
-    if (!folder || atomic_load(&is_child) || !is_of_program() || atomic_exchange(&is_written, 1)) return;
+    if (!folder || getpid() != own || !is_of_program() || atomic_exchange(&is_written, 1)) return;
     mmgp_run_ends();
     char host[64] = "", name[1200], whole[1200];
     gethostname(host, sizeof host - 1);
@@ -296,7 +298,7 @@ int mmgp_calibrates(void) {
 }
 
 static void on_exit_of_process(void) {
-    if (!atomic_load(&is_child) && !atomic_load(&is_written) && getenv("MMGP_PROBE_DIR")) {
+    if (getpid() == own && !atomic_load(&is_written) && getenv("MMGP_PROBE_DIR")) {
         mmgp_run_ends();
         if (!ranks && has_regions() && mmgp_calibrates()) mmgp_time_empty_regions(mmgp_most_threads());
         mmgp_write("exit");
@@ -335,13 +337,11 @@ void mmgp_catch_signals(void) {
     }
 }
 
-static void in_child(void) { atomic_store(&is_child, 1); }
-
 __attribute__((constructor)) static void start(void) {
     if (!getenv("MMGP_PROBE_DIR")) return;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
-    pthread_atfork(NULL, NULL, in_child);
+    own = getpid();
     atexit(on_exit_of_process);
     mmgp_catch_signals();
     stamp(&begin);

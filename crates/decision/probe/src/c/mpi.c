@@ -252,21 +252,15 @@ int MPI_Abort(MPI_Comm of, int code) {
 
 #define OPERATION(name, kind) ({ static struct operation *it; if (!it) it = mmgp_operation(name, kind); it; })
 
-#define CALL(kind, name, parameters, arguments, bytes, of)                     \
+#define CALL(kind, name, parameters, arguments, bytes, is_of_world)            \
     int MPI_##name parameters {                                                \
         nanoseconds began = call_begins();                                     \
         int code = PMPI(name) arguments;                                       \
-        call_ends(OPERATION(#name, kind), began, (bytes), (of) == WORLD);      \
+        call_ends(OPERATION(#name, kind), began, (bytes), (is_of_world));      \
         return code;                                                           \
     }
-#define COLLECTIVE(name, parameters, arguments, bytes) CALL(1, name, parameters, arguments, bytes, comm)
-#define MESSAGE(name, parameters, arguments, bytes) \
-    int MPI_##name parameters {                                                \
-        nanoseconds began = call_begins();                                     \
-        int code = PMPI(name) arguments;                                       \
-        call_ends(OPERATION(#name, 0), began, (bytes), 0);                     \
-        return code;                                                           \
-    }
+#define COLLECTIVE(name, parameters, arguments, bytes) CALL(1, name, parameters, arguments, bytes, comm == WORLD)
+#define MESSAGE(name, parameters, arguments, bytes) CALL(0, name, parameters, arguments, bytes, 0)
 
 COLLECTIVE(Barrier, (MPI_Comm comm), (comm), 0)
 COLLECTIVE(Bcast, (void *at, int count, MPI_Datatype type, int root, MPI_Comm comm), (at, count, type, root, comm),
