@@ -1,7 +1,7 @@
 //! Sizes of the shapes that parts of the time have, given what parts were in traced runs.
 //!
 //! Of as many runs as a part has shapes each size follows; of fewer, what is measured is shared among all shapes
-//! that may have made it, each as likely, and their errors say so: they are large and go together, so that the sum is
+//! that may have made it, each as likely as the runs say, and their errors tell: they are large and go together, so that the sum is
 //! known where it was measured and less and less elsewhere. No size is below zero.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,7 @@ use crate::models::traced::{RegionGrowth, SHAPES, Shape, TracedTerms};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
-/// How far a part of one run is from its mean over runs, relative: as programs that were traced twice had it on
-/// machines of their own. Assumed.
+/// How far a part of one run is from its mean over runs, relative. Assumed.
 const SCATTER: f64 = 0.02;
 
 /// What a part is known to at best, of the whole time.
