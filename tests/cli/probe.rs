@@ -356,3 +356,107 @@ fn ranks_of_open_mpi_and_their_waits_come_out_of_the_probe() {
 fn ranks_of_mpich_and_their_waits_come_out_of_the_probe() {
     ranks_come_out("mpicc.mpich", "mpirun.mpich");
 }
+
+/// As much of CUPTI's interface as the probe asks for.
+const CUPTI: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+#define CUPTIAPI
+typedef enum { CUPTI_SUCCESS = 0, CUPTI_ERROR_MAX_LIMIT_REACHED = 12 } CUptiResult;
+typedef enum { CUPTI_ACTIVITY_KIND_MEMCPY = 1, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL = 10 } CUpti_ActivityKind;
+enum { CUPTI_ACTIVITY_MEMCPY_KIND_HTOD = 1, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH = 2 };
+typedef void *CUcontext;
+typedef struct { CUpti_ActivityKind kind; } CUpti_Activity;
+typedef struct { CUpti_ActivityKind kind; uint64_t start, end; const char *name; } CUpti_ActivityKernel4;
+typedef struct { CUpti_ActivityKind kind; uint8_t copyKind; uint64_t start, end; } CUpti_ActivityMemcpy;
+typedef void (*CUpti_BuffersCallbackRequestFunc)(uint8_t **, size_t *, size_t *);
+typedef void (*CUpti_BuffersCallbackCompleteFunc)(CUcontext, uint32_t, uint8_t *, size_t, size_t);
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc);
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind);
+CUptiResult cuptiActivityGetNextRecord(uint8_t *, size_t, CUpti_Activity **);
+CUptiResult cuptiActivityFlushAll(uint32_t);
+"#;
+
+/// A CUPTI of a device that ran two kernels, one beside the other, and copied once.
+const STUB: &str = r#"
+#include "cupti.h"
+static CUpti_BuffersCallbackRequestFunc wanted;
+static CUpti_BuffersCallbackCompleteFunc filled;
+typedef union { CUpti_ActivityKernel4 kernel; CUpti_ActivityMemcpy copy; } record;
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc a, CUpti_BuffersCallbackCompleteFunc b) {
+    wanted = a;
+    filled = b;
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { (void) kind; return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityGetNextRecord(uint8_t *at, size_t size, CUpti_Activity **it) {
+    uint8_t *next = *it ? (uint8_t *) *it + sizeof(record) : at;
+    if (next >= at + size) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *it = (CUpti_Activity *) next;
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+    uint8_t *buffer;
+    size_t size, most;
+    (void) flag;
+    wanted(&buffer, &size, &most);
+    record *all = (record *) buffer;
+    all[0].kernel = (CUpti_ActivityKernel4) {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1000000, 3000000, "_Z4workPf"};
+    all[1].kernel = (CUpti_ActivityKernel4) {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 2000000, 5000000, "_Z4workPf"};
+    all[2].copy = (CUpti_ActivityMemcpy) {CUPTI_ACTIVITY_KIND_MEMCPY, 1, 6000000, 7000000};
+    filled(NULL, 0, buffer, size, 3 * sizeof(record));
+    return CUPTI_SUCCESS;
+}
+"#;
+
+/// A program that begins as libcuda does where it is asked to load a library.
+const WITH_A_DEVICE: &str = r#"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+int main(void) {
+    // The process that uses the device is another's child, and ends at once.
+    if (fork() == 0) {
+        void *library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_LAZY);
+        int (*begin)(void) = (int (*)(void)) dlsym(library, "InitializeInjection");
+        begin();
+        usleep(30000);
+        _Exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn kernels_and_copies_of_a_device_come_out_of_the_probe_and_a_device_without_cupti_is_said() {
+    let Some(folder) = compiled("gcc", WITH_A_DEVICE) else { return };
+    let traced = |cuda: &str| {
+        let mut command = folder.command(&["probe", "--", "./program"]);
+        command.env("XDG_CACHE_HOME", folder.path("cache")).env("CUDA_HOME", folder.path(cuda));
+        Run::of(&mut command)
+    };
+    if std::path::Path::new("/usr/local/cuda").exists() {
+        return skipped("computer without CUDA");
+    }
+    let ran = traced("none");
+    assert!(ran.code == Some(2) && ran.stderr.contains("there was no CUPTI"), "{}", ran.stderr);
+    for place in ["cuda/extras/CUPTI/include", "cuda/extras/CUPTI/lib64"] {
+        std::fs::create_dir_all(folder.path(place)).expect("a folder");
+    }
+    folder.write("cuda/extras/CUPTI/include/cupti.h", CUPTI);
+    folder.write("cuda/extras/CUPTI/include/stub.c", STUB);
+    let mut stub = Command::new("gcc");
+    stub.args(["-shared", "-fPIC", "include/stub.c", "-o", "lib64/libcupti.so"]);
+    assert!(stub.current_dir(folder.path("cuda/extras/CUPTI")).status().expect("gcc").success());
+    let ran = traced("cuda");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let terms = terms(&folder, "1");
+    let of = |phase: &str, term: &str| terms[&(phase.to_string(), term.to_string())];
+    assert_eq!((of("work", "offloads"), of("copy to the device", "offloads")), (2.0, 1.0));
+    approx::assert_relative_eq!(of("work", "t_apu"), 0.005, max_relative = 1e-9);
+    // Of kernels beside one another the device is busy once.
+    approx::assert_relative_eq!(of("", "t_apu"), 0.005, max_relative = 1e-9);
+    approx::assert_relative_eq!(of("", "t_hpu"), of("", "time") - 0.005, max_relative = 1e-9);
+}

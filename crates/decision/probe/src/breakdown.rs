@@ -51,6 +51,7 @@ pub fn parts(traced: &Traced) -> Vec<Part> {
         ),
         part("regions: imbalance of threads", &regions(|it, p| it.uneven(p))),
         part("regions: fork, join and waits", &regions(|it, _| it.time - it.slowest)),
+        part("devices: kernels and copies", &|it: &Process| it.device_time),
         part("collectives, of the last to arrive", &messages(true, true)),
         part("collectives, waiting for others", &messages(true, false)),
         part("point to point", &p2p),

@@ -10,12 +10,13 @@ use mmgp_base::error::{Error, Result};
 use mmgp_base::table;
 
 /// Its files; the first is what the others include.
-const SOURCES: [(&str, &str); 6] = [
+const SOURCES: [(&str, &str); 7] = [
     ("probe.h", include_str!("c/probe.h")),
     ("core.c", include_str!("c/core.c")),
     ("team.c", include_str!("c/team.c")),
     ("gomp.c", include_str!("c/gomp.c")),
     ("ompt.c", include_str!("c/ompt.c")),
+    ("cuda.c", include_str!("c/cuda.c")),
     ("mpi.c", include_str!("c/mpi.c")),
 ];
 
@@ -60,15 +61,16 @@ impl Library {
         // What the wrapper adds, and of which version the compiler is, are what a build depends on.
         let of_mpi = if has_mpi { output(compiler, &["-show"]) } else { String::new() };
         let version = output(compiler, &["--version"]);
+        let cupti = cupti();
         let mut key = DefaultHasher::new();
-        (SOURCES, FLAGS, compiler, of_mpi, version).hash(&mut key);
+        (SOURCES, FLAGS, compiler, of_mpi, version, &cupti).hash(&mut key);
         let folder = cache().join("mmgp");
         let file = folder.join(format!("probe-{:016x}.so", key.finish()));
         if !file.exists() {
             table::create_folder(&folder)?;
             let work = folder.join(format!("build-{}", std::process::id()));
-            let built =
-                build(compiler, has_mpi, &work).and_then(|library| table::replace(&library, &file));
+            let built = build(compiler, (has_mpi, &cupti), &work)
+                .and_then(|library| table::replace(&library, &file));
             table::remove_folder(&work)?;
             built?;
         }
@@ -77,7 +79,7 @@ impl Library {
 }
 
 /// Compiles in a folder of its own; the library's file there.
-fn build(compiler: &Path, has_mpi: bool, work: &Path) -> Result<PathBuf> {
+fn build(compiler: &Path, (has_mpi, cupti): (bool, &[String]), work: &Path) -> Result<PathBuf> {
     table::create_folder(work)?;
     for (name, text) in SOURCES {
         table::write(&work.join(name), text)?;
@@ -86,7 +88,7 @@ fn build(compiler: &Path, has_mpi: bool, work: &Path) -> Result<PathBuf> {
     for (name, _) in &SOURCES[1..] {
         let object = work.join(name).with_extension("o");
         let mut command = Command::new(compiler);
-        command.args(FLAGS).args(has_mpi.then_some("-DMMGP_MPI"));
+        command.args(FLAGS).args(has_mpi.then_some("-DMMGP_MPI")).args(cupti);
         command.arg("-c").arg(work.join(name)).arg("-o").arg(&object);
         succeeds(&mut command, compiler)?;
         objects.push(object);
@@ -123,6 +125,27 @@ fn c_compiler() -> Result<PathBuf> {
     let named = env::var_os("CC").filter(|name| !name.is_empty()).map(PathBuf::from);
     let compiler = named.or_else(|| ["cc", "gcc", "clang"].into_iter().find_map(found));
     compiler.ok_or_else(|| missing("a C compiler", "install gcc or clang, or name one by CC"))
+}
+
+/// Flags for the CUPTI of a CUDA that is here; none where there is none.
+fn cupti() -> Vec<String> {
+    let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+    let of_nvcc = found("nvcc").and_then(|nvcc| Some(nvcc.parent()?.parent()?.to_path_buf()));
+    let homes = homes.chain(of_nvcc).chain([PathBuf::from("/usr/local/cuda")]);
+    let places = |home: PathBuf| {
+        let own = home.join("extras/CUPTI");
+        let of = |at: &Path| (at.join("include"), at.join("lib64"), home.clone());
+        [of(&own), of(&home)]
+    };
+    let found = homes.flat_map(places).find(|(headers, _, _)| headers.join("cupti.h").is_file());
+    let Some((headers, library, home)) = found else { return Vec::new() };
+    let library = library.join("libcupti.so");
+    let library = if library.is_file() { library } else { PathBuf::from("libcupti.so") };
+    vec![
+        format!("-I{}", headers.display()),
+        format!("-I{}", home.join("include").display()),
+        format!("-DMMGP_CUPTI=\"{}\"", library.display()),
+    ]
 }
 
 fn missing(what: &str, how: &str) -> Error {

@@ -46,6 +46,12 @@ pub struct Process {
     pub empty: Vec<Calibrated>,
     /// Times of collectives, by ranks: what rank 0 says.
     pub collectives: Vec<Calibrated>,
+    /// Kernels and copies of its devices: name, how often, and time \[s\].
+    pub devices: Vec<(String, u64, f64)>,
+    /// Time in which a device of its was busy \[s\].
+    pub device_time: f64,
+    /// What it says that it could not see.
+    pub notes: Vec<String>,
     /// What the library itself takes of a region, and of a call of MPI \[s\].
     pub cost: [f64; 2],
 }
@@ -209,6 +215,11 @@ impl Process {
                 time: fields.time()?,
                 std_error: fields.time()?,
             }),
+            "devices" => self.device_time = fields.time()?,
+            "device" => {
+                self.devices.push((fields.text()?.into(), fields.count()?, fields.time()?));
+            }
+            "note" => self.notes.push(fields.text()?.into()),
             "cost" => {
                 let place = usize::from(fields.text()? == "mpi");
                 self.cost[place] = fields.time()?;
@@ -226,11 +237,11 @@ impl Process {
         calls(regions) * self.cost[0] + calls(operations) * self.cost[1]
     }
 
-    /// The host's own time: outside regions and MPI \[s\].
+    /// The host's own time: outside regions and MPI, and while no device works \[s\].
     pub fn host_time(&self) -> f64 {
         let regions: f64 = self.regions.iter().map(|it| it.time).sum();
         let messages: f64 = self.operations.iter().map(|it| it.outside).sum();
-        (self.time - regions - messages).max(0.0)
+        (self.time - regions - messages - self.device_time).max(0.0)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run of a program with the library loaded.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -78,6 +79,7 @@ fn started(
     let folder = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(&argv[0]);
     command.args(&argv[1..]).env("LD_PRELOAD", preload).env("MMGP_PROBE_DIR", folder);
+    command.env("CUDA_INJECTION64_PATH", &library.file);
     command.env("MMGP_PROBE_PARENT", std::process::id().to_string());
     set(&mut command);
     let status = command.status().map_err(|error| failed(error.to_string()))?;
@@ -101,9 +103,11 @@ pub fn read(folder: &Path, program: &str) -> Result<Traced> {
     let failed = |why: String| Error::Program { program: program.into(), why };
     let read = |name: &String| Process::read(&Source::read(&folder.join(name))?);
     let all: Vec<Process> = table::files_in(folder)?.iter().map(read).collect::<Result<_>>()?;
+    let note = all.iter().flat_map(|it| &it.notes).next().cloned();
     let mut processes: Vec<Process> = all.iter().filter(|it| it.ranks > 0).cloned().collect();
     if processes.is_empty() {
-        processes = all.into_iter().filter(|it| !it.regions.is_empty()).collect();
+        let is_seen = |it: &Process| !it.regions.is_empty() || !it.devices.is_empty();
+        processes = all.into_iter().filter(is_seen).collect();
         if processes.len() > 1 {
             let count = processes.len();
             return Err(failed(format!(
@@ -113,7 +117,9 @@ pub fn read(folder: &Path, program: &str) -> Result<Traced> {
         }
     }
     processes.sort_by_key(|it| it.rank);
-    let Some(first) = processes.first() else { return Err(failed(NOTHING.into())) };
+    let Some(first) = processes.first() else {
+        return Err(failed(note.unwrap_or_else(|| NOTHING.into())));
+    };
     let ranks = first.ranks.max(1) as usize;
     if let Some(early) = processes.iter().find_map(|it| match &it.ended {
         Ended::Early(how) => Some((it.rank, how.clone())),
@@ -154,6 +160,8 @@ impl Traced {
                 "{who} started {threads} ({count}) that are not OpenMP's: what they do is in no term"
             )));
         }
+        let notes: BTreeSet<&String> = all.iter().flat_map(|it| &it.notes).collect();
+        warnings.extend(notes.into_iter().map(|note| Warning::Probed(note.clone())));
         let counts = all.iter().map(|it| it.threads);
         if let (Some(least), Some(most)) = (counts.clone().min(), counts.max())
             && least < most

@@ -69,7 +69,7 @@ pub(crate) fn names(processes: &[Process]) -> BTreeMap<(String, u64), String> {
 
 /// The function in which a compiler found a region: GCC's `f._omp_fn.0`, and names of C++ as they were written,
 /// without arguments.
-fn readable(symbol: &str) -> String {
+pub(crate) fn readable(symbol: &str) -> String {
     let outlined = ["._omp_fn.", ".omp_outlined", "_omp_fn"];
     let end = outlined.iter().filter_map(|part| symbol.find(part)).min().unwrap_or(symbol.len());
     let symbol = symbol[..end].trim_end_matches('.');

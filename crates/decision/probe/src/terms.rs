@@ -6,7 +6,7 @@ use mmgp_base::table::records::{Maybe, Profile, TERMS, TermRow};
 
 use crate::process::{Process, Region};
 use crate::run::Traced;
-use crate::symbols::names;
+use crate::symbols::{names, readable};
 
 /// The rows of a run.
 struct Rows<'a> {
@@ -70,6 +70,21 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
         for (term, value) in of_region(region, rows.p) {
             rows.push(rank, phase, term, value);
         }
+    }
+    // Functions of one name and other arguments are one.
+    let mut kernels: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+    for (name, calls, time) in &process.devices {
+        let kernel = kernels.entry(readable(name)).or_default();
+        *kernel = [kernel[0] + *calls as f64, kernel[1] + time];
+    }
+    for (name, [calls, time]) in &kernels {
+        rows.push(rank, name, "offloads", *calls);
+        rows.push(rank, name, "t_apu", *time);
+    }
+    if !process.devices.is_empty() {
+        // Where kernels run beside one another, less than their sum.
+        let of_regions: f64 = process.regions.iter().map(|it| it.work).sum();
+        rows.push(rank, "", "t_apu", process.device_time + of_regions);
     }
     for operation in &process.operations {
         let (phase, calls) = (&operation.name, operation.calls as f64);

@@ -145,8 +145,10 @@ void mmgp_run_begins(void) {
 }
 
 void mmgp_run_ends(void) {
-    if (!has_ended) stamp(&end);
+    if (has_ended) return;
+    stamp(&end);
     has_ended = 1;
+    mmgp_devices_end();
 }
 
 void mmgp_set_rank(int its, int size, const char *library) {
@@ -240,6 +242,11 @@ static atomic_int is_written;
 /* A child has the memory of its parent, or even shares it, and is another process. */
 static pid_t own;
 
+void mmgp_is_a_process(void) {
+    if (own != getpid()) stamp(&begin);
+    own = getpid();
+}
+
 static int has_regions(void) {
     for (int i = 0; i < BUCKETS; i++)
         for (struct region *it = regions[i]; it; it = it->next)
@@ -250,13 +257,14 @@ static int has_regions(void) {
 /* A process of the program: one of MPI, one with regions, or the one that was asked for. */
 static int is_of_program(void) {
     const char *parent = getenv("MMGP_PROBE_PARENT");
-    return ranks > 0 || has_regions() || (parent && atoi(parent) == getppid());
+    return ranks > 0 || said_length || has_regions() || (parent && atoi(parent) == getppid());
 }
 
 void mmgp_write(const char *how_it_ended) {
     const char *folder = getenv("MMGP_PROBE_DIR");
-    if (!folder || getpid() != own || !is_of_program() || atomic_exchange(&is_written, 1)) return;
+    if (!folder || getpid() != own || atomic_load(&is_written)) return;
     mmgp_run_ends();
+    if (!is_of_program() || atomic_exchange(&is_written, 1)) return;
     char host[64] = "", name[1200], whole[1200];
     gethostname(host, sizeof host - 1);
     snprintf(whole, sizeof whole, "%.1000s/%s.%ld", folder, host, (long) getpid());
@@ -305,12 +313,15 @@ static void on_exit_of_process(void) {
     }
 }
 
-void _exit(int status) {
-    static void (*next)(int) __attribute__((noreturn));
-    mmgp_write("exit");
-    NEXT(next, "_exit");
-    next(status);
-}
+#define AT_ONCE(name)                                       \
+    void name(int status) {                                 \
+        static void (*next)(int) __attribute__((noreturn)); \
+        mmgp_write("exit");                                 \
+        NEXT(next, #name);                                  \
+        next(status);                                       \
+    }
+AT_ONCE(_exit)
+AT_ONCE(_Exit)
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT, SIGHUP, SIGXCPU};
 static struct sigaction caught_before[NSIG];

@@ -4,6 +4,7 @@
    team.c: a region, the teams of threads that work in it, and their waits
    gomp.c: regions of libgomp, by its functions
    ompt.c: regions of libomp, by its tool interface
+   cuda.c: kernels and copies of CUDA devices (with -DMMGP_CUPTI)
    mpi.c:  calls of MPI in C and Fortran (with -DMMGP_MPI) */
 
 #ifndef MMGP_PROBE_H
@@ -75,6 +76,8 @@ void mmgp_run_ends(void);
 void mmgp_set_rank(int rank, int size, const char *library);
 /* A line that is kept for the file as it is. */
 void mmgp_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says that this process, which another may have made by fork, is one of the program. */
+void mmgp_is_a_process(void);
 /* Writes the file, once. */
 void mmgp_write(const char *how_it_ended);
 /* Catches the signals that end a process, what caught them before being told after. */
@@ -122,6 +125,11 @@ void mmgp_team_ends(struct team *team, const void *code, nanoseconds began);
 extern int mmgp_has_tool;
 /* Whether regions are not noted. */
 extern int mmgp_is_off;
+
+/* ---- Devices (cuda.c) */
+
+/* Says what devices did. */
+void mmgp_devices_end(void);
 
 /* ---- Empty regions (gomp.c) */
 
