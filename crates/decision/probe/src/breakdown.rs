@@ -21,7 +21,7 @@ pub struct Part {
 pub fn parts(traced: &Traced) -> Vec<Part> {
     let p = traced.threads();
     let regions = |of: fn(&Region, u32) -> f64| {
-        move |it: &Process| it.regions.iter().map(|region| of(region, p)).sum::<f64>()
+        move |it: &Process| it.off_loads().iter().map(|region| of(region, p)).sum::<f64>()
     };
     // Outside regions alone: what is in them is in their time.
     let messages = |is_collective: bool, is_last: bool| {
@@ -44,7 +44,7 @@ pub fn parts(traced: &Traced) -> Vec<Part> {
         Part { what, mean: times.sum::<f64>() / traced.processes.len() as f64, most }
     };
     let all = [
-        part("host, outside regions and MPI", &Process::host_time),
+        part("host, outside off-loads and MPI", &Process::host_time),
         part(
             "regions: work, by its mean over threads",
             &regions(|it, p| it.slowest - it.uneven(p)),

@@ -237,9 +237,14 @@ impl Process {
         calls(regions) * self.cost[0] + calls(operations) * self.cost[1]
     }
 
-    /// The host's own time: outside regions and MPI, and while no device works \[s\].
+    /// The regions whose threads are its accelerators: none where it has devices, beside which threads are the host's.
+    pub fn off_loads(&self) -> &[Region] {
+        if self.devices.is_empty() { &self.regions } else { &[] }
+    }
+
+    /// The host's own time: outside off-loads and MPI, and while no device works \[s\].
     pub fn host_time(&self) -> f64 {
-        let regions: f64 = self.regions.iter().map(|it| it.time).sum();
+        let regions: f64 = self.off_loads().iter().map(|it| it.time).sum();
         let messages: f64 = self.operations.iter().map(|it| it.outside).sum();
         (self.time - regions - messages - self.device_time).max(0.0)
     }

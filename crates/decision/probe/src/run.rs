@@ -24,8 +24,11 @@ impl Traced {
         self.processes.len() as u32
     }
 
-    /// The most threads (p) of any.
+    /// The most threads (p) of any; 1 where devices are what ranks off-load to.
     pub fn threads(&self) -> u32 {
+        if self.processes.iter().any(|it| !it.devices.is_empty()) {
+            return 1;
+        }
         self.processes.iter().map(|it| it.threads).max().unwrap_or(1)
     }
 }
@@ -162,6 +165,11 @@ impl Traced {
         }
         let notes: BTreeSet<&String> = all.iter().flat_map(|it| &it.notes).collect();
         warnings.extend(notes.into_iter().map(|note| Warning::Probed(note.clone())));
+        if all.iter().any(|it| !it.devices.is_empty() && !it.regions.is_empty()) {
+            warnings.push(Warning::Probed(
+                "devices are what it off-loads to: p is 1, and its threads are the host's".into(),
+            ));
+        }
         let counts = all.iter().map(|it| it.threads);
         if let (Some(least), Some(most)) = (counts.clone().min(), counts.max())
             && least < most

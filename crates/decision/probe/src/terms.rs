@@ -65,7 +65,7 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
     rows.push(rank, "", "t_hpu", process.host_time());
     rows.push(rank, "", "cpu", process.cpu);
     rows.push(rank, "", "switches", process.switches as f64);
-    for region in &process.regions {
+    for region in process.off_loads() {
         let phase = &names[&(region.code.0.clone(), region.code.1)];
         for (term, value) in of_region(region, rows.p) {
             rows.push(rank, phase, term, value);
@@ -83,8 +83,7 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
     }
     if !process.devices.is_empty() {
         // Where kernels run beside one another, less than their sum.
-        let of_regions: f64 = process.regions.iter().map(|it| it.work).sum();
-        rows.push(rank, "", "t_apu", process.device_time + of_regions);
+        rows.push(rank, "", "t_apu", process.device_time);
     }
     for operation in &process.operations {
         let (phase, calls) = (&operation.name, operation.calls as f64);
@@ -119,15 +118,16 @@ fn of_region(region: &Region, p: u32) -> [(&'static str, f64); 5] {
 /// The row of `profile.csv` of a run of one rank and one thread; none of another.
 pub fn profile(traced: &Traced, repetition: u32) -> Option<Profile> {
     let [process] = &traced.processes[..] else { return None };
-    let sum = |of: fn(&Region) -> f64| process.regions.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&Region) -> f64| process.off_loads().iter().map(of).sum::<f64>();
     let collectives = process.operations.iter().filter(|it| it.is_collective);
-    (process.threads == 1).then(|| Profile {
+    let kernels = process.devices.iter().map(|it| it.1);
+    (traced.threads() == 1).then(|| Profile {
         phase: "all".into(),
         repetition,
-        offloads: process.regions.iter().map(|it| it.calls).sum(),
+        offloads: process.off_loads().iter().map(|it| it.calls).chain(kernels).sum(),
         collectives: collectives.map(|it| it.calls).sum(),
         hpu_time_s: process.host_time(),
-        apu_parallel_time_s: sum(|it| it.work),
+        apu_parallel_time_s: sum(|it| it.work) + process.device_time,
         apu_serial_time_s: 0.0,
         gap_time_s: sum(|it| it.time - it.slowest).max(0.0),
     })
