@@ -65,7 +65,12 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     // What is there is read before anything is run: a file that is none would end all at its end.
     let mut rows: Vec<TermRow> = kept(&terms)?;
     let mut profiles: Vec<Profile> = kept(&profile)?;
-    let traced = probe::run(&library, &arguments.command, &arguments.out.join("ranks"))?;
+    let is_new = !arguments.out.exists();
+    let traced = probe::run(&library, &arguments.command, &arguments.out.join("ranks"));
+    if is_new && traced.is_err() {
+        table::remove_folder(&arguments.out)?;
+    }
+    let traced = traced?;
     let runs: BTreeSet<&str> = rows.iter().map(|row| row.run.as_str()).collect();
     let name = (1..).map(|it: usize| it.to_string()).find(|it| !runs.contains(it.as_str()));
     rows.extend(probe::terms(&traced, &name.unwrap_or_default()));
