@@ -11,12 +11,12 @@ use super::tune::{self, DeclareArguments, sample_command};
 use super::{Answer, fit};
 use crate::Mapping;
 use crate::belief::Posterior;
-use crate::error::{Error, Result, Warning};
+use crate::error::{Result, Warning};
 use crate::fit::{FileRows, Inputs, Settings, fit as estimate};
 use crate::models::Parameters;
 use crate::models::parameters::Decomposition;
 use crate::native::host;
-use crate::probe::{self, Library, Traced};
+use crate::probe::{self, Library};
 use crate::table::records::{Run, TermRow, Validation};
 use crate::table::{self, csv};
 use crate::units::Seconds;
@@ -126,7 +126,7 @@ impl<'a> Study<'a> {
             let folder = self.arguments.out.join("ranks");
             let traced =
                 probe::run_quietly(&self.library, &argv, &folder, &[("OMP_NUM_THREADS", &p)])?;
-            check(&traced, mapping, &argv[0])?;
+            traced.check(mapping, &argv[0])?;
             warn(&if repetition == 1 { traced.warnings() } else { Vec::new() });
             rows.extend(probe::terms(&traced, &format!("{m}x{p}.{repetition}")));
             times.push(traced.processes.iter().map(|it| it.time).fold(0.0, f64::max));
@@ -218,16 +218,4 @@ impl<'a> Study<'a> {
         data(None, &text)?;
         Ok(Answer::Done)
     }
-}
-
-/// A program that had other counts than it was asked for was not told of them.
-fn check(traced: &Traced, mapping: Mapping, program: &str) -> Result<()> {
-    let (m, p) = (traced.ranks(), traced.threads());
-    if (m, p) == (mapping.m(), mapping.p()) {
-        return Ok(());
-    }
-    let why = format!(
-        "asked for {mapping}, it had {m} ranks of {p} threads: its command must say {{m}} and {{p}}"
-    );
-    Err(Error::Program { program: program.into(), why })
 }

@@ -6,7 +6,6 @@ use super::Job;
 use super::job::Made;
 use crate::Mapping;
 use crate::attempt::Status;
-use crate::belief::{Levels, Prior};
 use crate::cli::output::{Verbosity, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::{FileRows, Inputs, Settings, fit};
@@ -37,13 +36,9 @@ pub fn knowing(mut plan: Plan, folder: &Path) -> Result<Plan> {
     let settings =
         Settings::new("traced", search.prior.decomposition(), apus.try_into().unwrap_or(u32::MAX));
     let inputs = Inputs { terms: Some(terms), ..Inputs::default() };
-    let mut parameters = fit(&inputs, &settings)?.parameters;
-    // The program's own time may leave out what a rank does beside it: the search times it itself.
-    parameters.evidence = None;
-    let values: Vec<Vec<String>> =
-        plan.levels.iter().map(|level| level.values().cloned().collect()).collect();
-    let prior = Prior::of(&parameters).with_levels(Levels::of(&values));
-    search.prior = search.processors.map_or(prior.clone(), |cores| prior.with_cores(cores));
+    // Not the whole times: the program's own may leave out what a rank does beside it, and the search times it.
+    let parameters = fit(&inputs, &settings)?.parameters;
+    search.prior = search.prior.clone().with_files(&parameters);
     Ok(plan)
 }
 
@@ -97,13 +92,10 @@ impl Job {
     fn keep(&self, runs: &[(Mapping, PathBuf)]) -> Result<()> {
         let mut rows = Vec::new();
         for ((mapping, folder), name) in runs.iter().zip(1..) {
-            let traced = probe::read(folder, &self.settings.command.argv[0])?;
+            let program = &self.settings.command.argv[0];
+            let traced = probe::read(folder, program)?;
             warn(&traced.warnings());
-            let (m, p) = (traced.ranks(), traced.threads());
-            if (m, p) != (mapping.m(), mapping.p()) {
-                let why = format!("the run at {mapping} had {m} ranks of {p} threads");
-                return Err(Error::Program { program: self.settings.command.argv[0].clone(), why });
-            }
+            traced.check(*mapping, program)?;
             rows.extend(probe::terms(&traced, &i32::to_string(&name)));
         }
         table::write(&self.folder.join(TERMS), csv::write(&rows))

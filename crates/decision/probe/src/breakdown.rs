@@ -28,7 +28,7 @@ pub fn parts(traced: &Traced) -> Vec<Part> {
         move |it: &Process| {
             let of = it.operations.iter().filter(|it| it.is_collective == is_collective);
             of.map(|it| {
-                let last = it.last.unwrap_or(it.time).min(it.outside);
+                let last = it.of_last().min(it.outside);
                 if is_last { last } else { it.outside - last }
             })
             .sum::<f64>()

@@ -101,6 +101,13 @@ pub struct Operation {
     pub last: Option<f64>,
 }
 
+impl Operation {
+    /// Time of the last rank to arrive; all of it where that is not known \[s\].
+    pub fn of_last(&self) -> f64 {
+        self.last.unwrap_or(self.time).min(self.time)
+    }
+}
+
 /// What was timed by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibrated {

@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::{self, Source};
 
@@ -22,6 +23,21 @@ impl Traced {
     /// Ranks (m).
     pub fn ranks(&self) -> u32 {
         self.processes.len() as u32
+    }
+
+    /// Refuses a run of other counts than were asked for.
+    ///
+    /// # Errors
+    /// [`Error::Program`], of the program of this name.
+    pub fn check(&self, asked: Mapping, program: &str) -> Result<()> {
+        let (m, p) = (self.ranks(), self.threads());
+        if (m, p) == (asked.m(), asked.p()) {
+            return Ok(());
+        }
+        let why = format!(
+            "asked for {asked}, it had {m} ranks of {p} threads: its command must say {{m}} and {{p}}"
+        );
+        Err(Error::Program { program: program.into(), why })
     }
 
     /// The most threads (p) of any; 1 where devices are what ranks off-load to.

@@ -88,7 +88,7 @@ fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, 
     for operation in &process.operations {
         let (phase, calls) = (&operation.name, operation.calls as f64);
         if operation.is_collective {
-            let last = operation.last.unwrap_or(operation.time).min(operation.time);
+            let last = operation.of_last();
             rows.push(rank, phase, "collectives", calls);
             rows.push(rank, phase, "bytes", operation.bytes as f64);
             rows.push(rank, phase, "t_col", last);

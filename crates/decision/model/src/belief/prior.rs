@@ -100,6 +100,15 @@ impl Prior {
         prior.knowing(base)
     }
 
+    /// The same with what files say in parameters, and not the runs that they were fitted with.
+    #[must_use]
+    pub fn with_files(self, parameters: &Parameters) -> Self {
+        let (unknown, quantity) =
+            (not_measured(&parameters.terms), Some(parameters.quantity.clone()));
+        Self { unknown, quantity, ..self }
+            .knowing(Parameters { evidence: None, ..parameters.clone() })
+    }
+
     /// Adds what files say of the terms.
     fn knowing(mut self, base: Parameters) -> Self {
         let prior = &mut self;

@@ -109,9 +109,9 @@ impl RegionGrowth {
 pub struct TracedTerms {
     /// How the number of regions grows.
     pub regions: RegionGrowth,
-    /// By the place among [`SHAPES`].
+    /// Sizes by the place of their shape among [`SHAPES`].
     sizes: BTreeMap<usize, Estimate>,
-    /// Of two sizes, the first the lower.
+    /// Correlations of two sizes, the place of the first below that of the other.
     correlations: BTreeMap<(usize, usize), f64>,
 }
 

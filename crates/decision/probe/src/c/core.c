@@ -240,11 +240,11 @@ static int64_t cpu(struct rusage *it) { return microseconds(it->ru_utime) + micr
 static char program[1024];
 static atomic_int is_written;
 /* A child has the memory of its parent, or even shares it, and is another process. */
-static pid_t own;
+static pid_t own_process;
 
 void mmgp_is_a_process(void) {
-    if (own != getpid()) stamp(&begin);
-    own = getpid();
+    if (own_process != getpid()) stamp(&begin);
+    own_process = getpid();
 }
 
 static int has_regions(void) {
@@ -262,7 +262,7 @@ static int is_of_program(void) {
 
 void mmgp_write(const char *how_it_ended) {
     const char *folder = getenv("MMGP_PROBE_DIR");
-    if (!folder || getpid() != own || atomic_load(&is_written)) return;
+    if (!folder || getpid() != own_process || atomic_load(&is_written)) return;
     mmgp_run_ends();
     if (!is_of_program() || atomic_exchange(&is_written, 1)) return;
     char host[64] = "", name[1200], whole[1200];
@@ -306,7 +306,7 @@ int mmgp_calibrates(void) {
 }
 
 static void on_exit_of_process(void) {
-    if (getpid() == own && !atomic_load(&is_written) && getenv("MMGP_PROBE_DIR")) {
+    if (getpid() == own_process && !atomic_load(&is_written) && getenv("MMGP_PROBE_DIR")) {
         mmgp_run_ends();
         if (!ranks && has_regions() && mmgp_calibrates()) mmgp_time_empty_regions(mmgp_most_threads());
         mmgp_write("exit");
@@ -352,7 +352,7 @@ __attribute__((constructor)) static void start(void) {
     if (!getenv("MMGP_PROBE_DIR")) return;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
-    own = getpid();
+    own_process = getpid();
     atexit(on_exit_of_process);
     mmgp_catch_signals();
     stamp(&begin);
