@@ -291,6 +291,8 @@ fn options(arguments: &Arguments) -> Options {
             operation_bytes: arguments.operation_bytes,
         },
         counts: arguments.counts.counts(),
+        // Whoever says how many there are speaks of a machine that has them.
+        processors: arguments.apus,
     }
 }
 

@@ -205,7 +205,7 @@ impl<'a> Study<'a> {
         let beyond = self.space.iter().filter(|it| it.apus() > cores).count();
         if beyond > 0 {
             text += &format!(
-                "{beyond} of all ask for more than the {cores} processors, which is in no term.\n"
+                "{beyond} of all ask for more than the {cores} processors, which they share.\n"
             );
         }
         text += &format!(

@@ -272,6 +272,8 @@ fn the_sample_tells_a_probe_where_its_time_goes() {
     let time = terms[&(String::new(), "time".into())];
     let told = terms[&(String::new(), "t_hpu".into())] + terms[&("exchange".into(), "p2p".into())];
     assert!(told < time && terms[&("sweep".into(), "t_apu".into())] > 0.0, "{terms:?}");
+    let (cpu, there) = ("cpu".to_string(), "processors".to_string());
+    assert!(terms[&(String::new(), cpu)] > 0.0 && terms[&(String::new(), there)] >= 1.0);
 }
 
 #[test]
@@ -286,6 +288,7 @@ fn a_search_that_probes_traces_its_first_runs_and_says_by_them_what_limits() {
     assert!(ran.stdout.contains("hat was traced"), "{} {}", ran.stdout, ran.stderr);
     let terms = folder.read("tune/terms.csv");
     assert!(terms.contains("\n1,1,1,0,,t_hpu,") && terms.contains("\n2,1,2,0,,t_hpu,"), "{terms}");
+    assert!(folder.read("tune/params.toml").contains("\n[traced.sizes]\nhost_repeated_s = "));
     let log = folder.read("tune/log.jsonl");
     let traced = log.lines().filter(|line| line.contains("LD_PRELOAD")).count();
     assert_eq!(

@@ -150,24 +150,45 @@ fn fit_and_predict_and_the_page_and_c_name_one_family_one_time_and_one_choice() 
 #[test]
 fn of_traced_runs_predict_and_the_page_and_c_name_one_time_and_one_choice() {
     let folder = Folder::new("one-verdict-traced");
+    // As many processors as there are threads; fewer; fewer, and asked for a machine of more.
+    for (there, asked) in [(16, vec![]), (4, vec![]), (4, vec!["--apus", "16"])] {
+        check_traced(&folder, there, &asked);
+    }
+}
+
+/// The host's part and the work of each rank of 1 + 0.6/m + 8/(m p), computed on so many processors \[s\].
+fn parts(m: u32, p: u32, processors: u32) -> [f64; 2] {
+    let stretch = |threads: u32| (f64::from(threads) / f64::from(processors)).max(1.0);
+    let (of_ranks, of_threads) = (stretch(m), stretch(m * p));
+    [(1.0 + 0.6 / f64::from(m)) * of_ranks, 8.0 / f64::from(m) * of_threads]
+}
+
+fn check_traced(folder: &Folder, processors: u32, asked: &[&str]) {
     let mut terms = String::from("run,m,p,rank,phase,term,value,std_error,unit\n");
-    // T = 1 + 0.6/m + 8/(m p).
     for (run, m, p) in [(1, 1_u32, 1_u32), (2, 4, 4)] {
-        let (host, work) = (1.0 + 0.6 / f64::from(m), 8.0 / f64::from(m));
+        terms += &format!("{run},{m},{p},,,processors,{processors},,1\n");
+        let [host, work] = parts(m, p, processors);
         let time = host + work / f64::from(p);
         for rank in 0..m {
-            for (term, value) in [("time", time), ("t_hpu", host), ("t_apu", work)] {
+            for (term, value) in [("time", time), ("cpu", time), ("t_hpu", host), ("t_apu", work)] {
                 terms += &format!("{run},{m},{p},{rank},,{term},{value},,s\n");
             }
         }
     }
     std::fs::write(folder.join("terms.csv"), terms).expect("terms can be written");
-    mmgp(&folder, &["fit", "--terms", "terms.csv", "--apus", "16", "--out", "p.toml", "--quiet"]);
-    let predicted = by_predict(&folder);
-    assert_eq!(by_page(&folder), predicted);
+    let fit = ["fit", "--terms", "terms.csv", "--out", "p.toml", "--quiet"];
+    mmgp(folder, &[&fit, asked].concat());
+    let predicted = by_predict(folder);
+    // What is asked of them besides moves a time far less than processors do.
+    let there = if asked.is_empty() { processors } else { 16 };
+    for (&(m, p), time) in &predicted.times {
+        let [host, work] = parts(m as u32, p as u32, there);
+        approx::assert_relative_eq!(*time, host + work / p as f64, max_relative = 0.2);
+    }
+    assert_eq!(by_page(folder), predicted);
     assert!(predicted.families.iter().all(|(name, _)| name.starts_with("traced")), "{predicted:?}");
     if has("cc") {
-        let in_c = by_c(&folder, &mut compiled(&folder, "times", &[]));
+        let in_c = by_c(folder, &mut compiled(folder, "times", &[]));
         assert_eq!(in_c.choice, predicted.choice);
         for (mapping, time) in &predicted.times {
             approx::assert_relative_eq!(in_c.times[mapping], *time, max_relative = 1e-9);

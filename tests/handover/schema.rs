@@ -183,7 +183,7 @@ const FURTHER: &str = "\n[refined]\niterations = 2499\nhardware_contexts = 4\n\
     memory_bandwidth_bytes_per_s = { value = 20e9, source = \"memory.csv\" }\nmemories = 2\n\
     memory_of = \"apu\"\nwork_growth_s = 0.01\n\
     [traced]\ncorrelation = [[\"host_repeated_s\", \"work_shared_s\", -0.5]]\n\
-    [traced.sizes]\nhost_repeated_s = 1.0\nwork_shared_s = { value = 2.0, std_error = 0.1 }\n\
+    processors = { count = 4, computing = 0.9 }\n[traced.sizes]\nhost_repeated_s = 1.0\nwork_shared_s = { value = 2.0, std_error = 0.1 }\n\
     [runs]\nsource = \"runs.csv\"\nm = [1, 4]\np = [2, 2]\ntime_s = [200.0, 70.5]\n\
     repetitions = [3, 1]\nscatter = 1e-4\ndegrees_of_freedom = 2\n\
     [before_runs]\nunknown = [\"c_apu_s\"]\n";
@@ -214,6 +214,7 @@ fn refined_terms_and_runs_are_exported_as_the_second_schema_says() {
         ("/refined/memory_of", json!("node")),
         ("/refined/work_growth_s", json!(0.01)),
         ("/traced/sizes/host_repeated_s", json!("1 s")),
+        ("/traced/processors", json!({"count": 0, "computing": 0.9})),
         ("/traced/correlation", json!([["host_repeated_s"]])),
         ("/runs/m", json!([])),
         ("/runs/repetitions", json!([0, 1])),

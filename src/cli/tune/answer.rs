@@ -8,13 +8,14 @@ use crate::attempt::{Attempt, Status};
 use crate::cli::objective::amount;
 use crate::cli::words::{Words, assigned};
 use crate::decide::Ratio;
-use crate::fit::{Inputs, Runs, Settings, fit};
+use crate::fit::{FileRows, Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
 use crate::native::failure_notes;
 use crate::objective::Objective;
 use crate::quantity::Quantity;
 use crate::report::search::geometric_mean;
+use crate::table::records::TermRow;
 use crate::tune::derived;
 use crate::tune::engine::{End, Plan, timed};
 use crate::tune::{Search, Verdict};
@@ -39,10 +40,11 @@ pub struct SearchAnswer<'a> {
     pub processors: Option<u32>,
 }
 
-/// The parameters that the runs with these further factors determine, by this name, or why they do not.
+/// The parameters that the runs with these further factors determine, and what was traced, by this name, or why
+/// they do not.
 pub fn parameters(
     (plan, factors): (&Plan, &BTreeMap<String, String>),
-    attempts: &[Attempt],
+    (attempts, terms): (&[Attempt], Option<FileRows<TermRow>>),
     quantity: &Quantity,
     (name, decomposition): (&str, Decomposition),
 ) -> std::result::Result<Parameters, String> {
@@ -56,7 +58,7 @@ pub fn parameters(
     let most = plan.search.space.iter().map(|it| it.apus()).max().unwrap_or(1);
     let apus = u32::try_from(most).map_err(|_| format!("m*p = {most} is too many"))?;
     let settings = Settings::new(name, decomposition, apus);
-    let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
+    let inputs = Inputs { runs: Some(runs), terms, ..Inputs::default() };
     let fitted = fit(&inputs, &settings).map_err(|error| error.to_string())?;
     if fitted.traded.is_empty() {
         return Ok(fitted.parameters);

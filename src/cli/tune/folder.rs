@@ -8,7 +8,7 @@ use super::answer::{SearchAnswer, parameters};
 use super::declare::Declaration;
 use super::program::OUTPUT;
 use super::session::processors;
-use super::{Arguments, TypedFlags, of_drivers};
+use super::{Arguments, TypedFlags, of_drivers, trace};
 use crate::answer::Object;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
@@ -128,7 +128,11 @@ fn of_level(
 ) -> std::result::Result<Parameters, String> {
     let program = (&*program_name(attempts), report.declared.decomposition);
     let factors = &report.plan.levels[level as usize];
-    parameters((report.plan, factors), attempts, quantity, program)
+    // What was traced is of the search's first values.
+    let is_traced = level == 0 && quantity.is_time();
+    let terms = is_traced.then(|| trace::terms(report.folder)).transpose();
+    let terms = terms.map_err(|error| error.to_string())?.flatten();
+    parameters((report.plan, factors), (attempts, terms), quantity, program)
 }
 
 /// The answer for people and for programs, from the attempts alone.

@@ -21,16 +21,24 @@ const TERMS: &str = "terms.csv";
 /// Where ranks write while they run.
 const TRACES: &str = "traces";
 
+/// What was traced in a folder; `None` where nothing was.
+///
+/// # Errors
+/// The errors of reading it.
+pub fn terms(folder: &Path) -> Result<Option<FileRows<TermRow>>> {
+    let path = folder.join(TERMS);
+    if !path.exists() {
+        return Ok(None);
+    }
+    Ok(Some(FileRows::read(&Source::read(&path)?)?.0))
+}
+
 /// A search that begins with what the traced runs of its folder tell; the same where they do not.
 ///
 /// # Errors
 /// The errors of reading terms.csv, and of a fit.
 pub fn knowing(mut plan: Plan, folder: &Path) -> Result<Plan> {
-    let path = folder.join(TERMS);
-    if !path.exists() {
-        return Ok(plan);
-    }
-    let (terms, _) = FileRows::<TermRow>::read(&Source::read(&path)?)?;
+    let Some(terms) = terms(folder)? else { return Ok(plan) };
     let search = &mut plan.search;
     let apus = search.space.iter().map(|it| it.mapping.apus()).max().unwrap_or(1);
     let settings =

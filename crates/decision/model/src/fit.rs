@@ -119,6 +119,10 @@ fn fit_with(
     if let Some(traced) = traced {
         let (terms, more) = traced.terms();
         base.traced = terms;
+        let there = base.traced.as_mut().and_then(|terms| terms.processors.as_mut());
+        if let Some((there, asked)) = there.zip(settings.options.processors) {
+            there.count = there.count.max(asked);
+        }
         warnings.extend(more);
     }
     base.quantity = inputs.quantity()?;
@@ -153,10 +157,10 @@ fn fit_with(
         unknown = given.silent;
     }
     parameters.evidence = evidence.clone();
-    if let Some(traced) = traced.filter(|_| base.traced.is_some()) {
+    if let Some((traced, terms)) = traced.zip(base.traced.as_ref()) {
         // Their whole times are runs like others.
         let mut whole =
-            known::evidence(&traced.runs(), &base, &of_runs_alone, inputs.prior.as_ref());
+            known::evidence(&traced.runs(terms), &base, &of_runs_alone, inputs.prior.as_ref());
         if let Some(found) = parameters.evidence.take() {
             whole.observations = whole.observations.merged(found.observations);
         }

@@ -26,6 +26,8 @@ pub struct Process {
     pub ranks: u32,
     /// Name and version of its MPI.
     pub mpi: String,
+    /// The computer it ran on, and how many processors that has.
+    pub host: (String, u32),
     /// From `MPI_Init` to `MPI_Finalize`, or from start to exit \[s\].
     pub time: f64,
     /// CPU time in that of all its threads \[s\].
@@ -198,6 +200,7 @@ impl Process {
                 (self.time, self.cpu, self.switches) =
                     (fields.time()?, fields.time()?, fields.count()?);
             }
+            "host" => self.host = (fields.text()?.into(), fields.small()?),
             "threads" => {
                 self.threads = fields.small()?;
                 self.has_several_hosts = fields.count()? > 0;

@@ -1,6 +1,6 @@
 //! A run of a program with the library loaded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,6 +23,13 @@ impl Traced {
     /// Ranks (m).
     pub fn ranks(&self) -> u32 {
         self.processes.len() as u32
+    }
+
+    /// The processors of all computers that it ran on; `None` where they do not say.
+    pub fn processors(&self) -> Option<u32> {
+        let hosts: BTreeMap<&str, u32> =
+            self.processes.iter().map(|it| (&*it.host.0, it.host.1)).collect();
+        Some(hosts.values().sum()).filter(|&count| count > 0)
     }
 
     /// Refuses a run of other counts than were asked for.

@@ -52,6 +52,9 @@ pub fn terms(traced: &Traced, run: &str) -> Vec<TermRow> {
     for process in &traced.processes {
         of_process(&mut rows, process, &names);
     }
+    if let Some(count) = traced.processors() {
+        rows.push(None, "", "processors", f64::from(count));
+    }
     for timed in traced.processes.iter().flat_map(|it| &it.collectives) {
         let value = (timed.time, Some(timed.std_error));
         rows.push_at((timed.count, p), None, (&timed.name, "o_col"), value);

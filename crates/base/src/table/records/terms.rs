@@ -6,7 +6,7 @@ use crate::table::csv::{Record, Row};
 
 /// The terms of `terms.csv`, each with its unit: `s`, `B` (bytes), or `1` (a count). All but `g` and
 /// `o_col` are totals of a run, or of a phase of it.
-pub const TERMS: [(&str, &str); 17] = [
+pub const TERMS: [(&str, &str); 18] = [
     // The run, on that rank, from its start (of MPI) to its end.
     ("time", "s"),
     // The rank's own host code, outside regions and MPI.
@@ -33,6 +33,8 @@ pub const TERMS: [(&str, &str); 17] = [
     // CPU time, and involuntary context switches.
     ("cpu", "s"),
     ("switches", "1"),
+    // Processors of all computers that the run was on.
+    ("processors", "1"),
     // One empty region on p threads, and one collective on m ranks (its phase names the operation):
     // each timed by itself.
     ("g", "s"),

@@ -134,6 +134,8 @@ pub struct Options {
     /// What is counted of the program for the refined model, which is fitted beside equation 11
     /// where this is given.
     pub counts: Option<RefinedCounts>,
+    /// Processors of the machine that is asked about, where it is another than was traced on.
+    pub processors: Option<u32>,
 }
 
 /// The least and the largest time \[s\] beside 0.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use super::inputs::FileRows;
 use super::runs::{Cell, Runs};
+use crate::models::traced::TracedTerms;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::{Profile, TermRow};
@@ -176,11 +177,16 @@ impl TracedRuns {
         Err(Error::too_little(self.file.clone(), found, advice))
     }
 
-    /// The whole times of the runs, on their slowest rank.
-    pub fn runs(&self) -> Runs {
+    /// The whole times of the runs, on their slowest rank; without those that would take another on the
+    /// processors that are asked about.
+    pub fn runs(&self, terms: &TracedTerms) -> Runs {
+        let there = self.processors().map_or(u64::MAX, |it| u64::from(it.count));
+        let asked = terms.processors.map_or(u64::MAX, |it| u64::from(it.count));
+        let is_alike = |at: &Mapping| at.apus() <= there || there == asked;
         let cell =
             |(mapping, times): (&Mapping, &Vec<f64>)| Cell::of((mapping.m(), mapping.p()), times);
-        Runs::new(self.file.clone(), self.times.iter().map(cell).collect())
+        let runs = self.times.iter().filter(|(at, _)| is_alike(at)).map(cell);
+        Runs::new(self.file.clone(), runs.collect())
     }
 
     /// What a profile of the runs at one rank and one thread says.

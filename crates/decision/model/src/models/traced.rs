@@ -8,7 +8,8 @@
 //! It has what equation 11 leaves out: host work that ranks share beside what each repeats, regions whose number
 //! depends on (m, p), ranks that wait for the slowest (W) and messages point to point. Each part is a sum of
 //! shapes with a size each ([`SHAPES`]); sizes of a part have errors that go together, as few runs tell
-//! their sum better than what it is made of.
+//! their sum better than what it is made of. Where more threads compute at once than there are processors, a
+//! part takes as many times longer ([`Processors`]).
 //!
 //! ```
 //! use mmgp_base::Mapping;
@@ -42,14 +43,38 @@ pub struct Shape {
     pub part: &'static str,
     /// How it depends on them, for people, after the size.
     pub text: &'static str,
+    /// Who computes while it lasts.
+    busy: Busy,
     /// How it depends on (m, p), and on how the number of regions does.
     at: fn(RegionGrowth, f64, f64) -> f64,
 }
 
-impl Shape {
-    /// What it is at a mapping.
-    pub fn at(&self, growth: RegionGrowth, mapping: Mapping) -> f64 {
-        (self.at)(growth, f64::from(mapping.m()), f64::from(mapping.p()))
+/// Who computes at once during a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    /// Nobody is known to: it waits, or is short.
+    Nobody,
+    /// A thread of each rank.
+    Ranks,
+    /// All threads of each rank.
+    Threads,
+}
+
+/// The processors that the threads of a program share, however many threads there are.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processors {
+    /// How many there are.
+    pub count: u32,
+    /// The share of its time that a rank of one thread computes, from 0 to 1: the rest sleeps or waits, and
+    /// needs none of them.
+    pub computing: f64,
+}
+
+impl Processors {
+    /// As many times longer a part takes where so many threads are to compute at once.
+    fn stretch(self, threads: f64) -> f64 {
+        (self.computing * threads / f64::from(self.count.max(1))).max(1.0)
     }
 }
 
@@ -58,34 +83,34 @@ fn several(count: f64) -> f64 {
     f64::from(u8::from(count > 1.0))
 }
 
-/// A shape with the name of its size, its part, its formula for people and the same for the computer.
+/// A shape with the name of its size, its part, who computes during it, its formula for people and the same for the computer.
 macro_rules! shape {
-    ($name:literal, $part:literal, $text:literal, $at:expr) => {
-        Shape { name: $name, part: $part, text: $text, at: $at }
+    ($name:literal, $part:literal, $busy:ident, $text:literal, $at:expr) => {
+        Shape { name: $name, part: $part, text: $text, busy: Busy::$busy, at: $at }
     };
 }
 
 /// All shapes; those of a part one after another.
 pub const SHAPES: [Shape; 19] = [
-    shape!("host_repeated_s", "T_HPU", "", |_, _, _| 1.0),
-    shape!("host_shared_s", "T_HPU", "/m", |_, m, _| 1.0 / m),
-    shape!("work_repeated_s", "T_APU/p", "/p", |_, _, p| 1.0 / p),
-    shape!("work_shared_s", "T_APU/p", "/(m p)", |_, m, p| 1.0 / (m * p)),
-    shape!("serial_repeated_s", "C_APU", " (1 - 1/p)", |_, _, p| 1.0 - 1.0 / p),
-    shape!("serial_shared_s", "C_APU", " (1 - 1/p)/m", |_, m, p| (1.0 - 1.0 / p) / m),
-    shape!("uneven_threads_s", "C_APU", "/(m p) [p > 1]", |_, m, p| several(p) / (m * p)),
-    shape!("region_s", "N*g", " n", |n, m, p| n.at(m, p)),
-    shape!("region_of_several_s", "N*g", " n [p > 1]", |n, m, p| n.at(m, p) * several(p)),
-    shape!("region_per_thread_s", "N*g", " n (p - 1)", |n, m, p| n.at(m, p) * (p - 1.0)),
-    shape!("collective_per_step_s", "T_COL", " log2 m", |_, m, _| m.log2()),
-    shape!("collective_per_rank_s", "T_COL", " (m - 1)", |_, m, _| m - 1.0),
-    shape!("uneven_ranks_s", "W", " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
-    shape!("uneven_work_s", "W", " (1 - 1/m)/(m p)", |_, m, p| (1.0 - 1.0 / m) / (m * p)),
-    shape!("messages_s", "T_P2P", " [m > 1]", |_, m, _| several(m)),
-    shape!("messages_shared_s", "T_P2P", "/m [m > 1]", |_, m, _| several(m) / m),
-    shape!("rest_s", "REST", "", |_, _, _| 1.0),
-    shape!("rest_shared_s", "REST", "/m", |_, m, _| 1.0 / m),
-    shape!("rest_of_several_s", "REST", " [m > 1]", |_, m, _| several(m)),
+    shape!("host_repeated_s", "T_HPU", Ranks, "", |_, _, _| 1.0),
+    shape!("host_shared_s", "T_HPU", Ranks, "/m", |_, m, _| 1.0 / m),
+    shape!("work_repeated_s", "T_APU/p", Threads, "/p", |_, _, p| 1.0 / p),
+    shape!("work_shared_s", "T_APU/p", Threads, "/(m p)", |_, m, p| 1.0 / (m * p)),
+    shape!("serial_repeated_s", "C_APU", Ranks, " (1 - 1/p)", |_, _, p| 1.0 - 1.0 / p),
+    shape!("serial_shared_s", "C_APU", Ranks, " (1 - 1/p)/m", |_, m, p| (1.0 - 1.0 / p) / m),
+    shape!("uneven_threads_s", "C_APU", Threads, "/(m p) [p > 1]", |_, m, p| several(p) / (m * p)),
+    shape!("region_s", "N*g", Nobody, " n", |n, m, p| n.at(m, p)),
+    shape!("region_of_several_s", "N*g", Nobody, " n [p > 1]", |n, m, p| n.at(m, p) * several(p)),
+    shape!("region_per_thread_s", "N*g", Nobody, " n (p - 1)", |n, m, p| n.at(m, p) * (p - 1.0)),
+    shape!("collective_per_step_s", "T_COL", Nobody, " log2 m", |_, m, _| m.log2()),
+    shape!("collective_per_rank_s", "T_COL", Nobody, " (m - 1)", |_, m, _| m - 1.0),
+    shape!("uneven_ranks_s", "W", Ranks, " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
+    shape!("uneven_work_s", "W", Threads, " (1 - 1/m)/(m p)", |_, m, p| (1.0 - 1.0 / m) / (m * p)),
+    shape!("messages_s", "T_P2P", Nobody, " [m > 1]", |_, m, _| several(m)),
+    shape!("messages_shared_s", "T_P2P", Nobody, "/m [m > 1]", |_, m, _| several(m) / m),
+    shape!("rest_s", "REST", Ranks, "", |_, _, _| 1.0),
+    shape!("rest_shared_s", "REST", Ranks, "/m", |_, m, _| 1.0 / m),
+    shape!("rest_of_several_s", "REST", Ranks, " [m > 1]", |_, m, _| several(m)),
 ];
 
 /// How the number of regions of a rank grows: as a power of m, and one of p.
@@ -109,6 +134,8 @@ impl RegionGrowth {
 pub struct TracedTerms {
     /// How the number of regions grows.
     pub regions: RegionGrowth,
+    /// The processors that all mappings share; `None` where there is one for each thread.
+    pub processors: Option<Processors>,
     /// Sizes by the place of their shape among [`SHAPES`].
     sizes: BTreeMap<usize, Estimate>,
     /// Correlations of two sizes, the place of the first below that of the other.
@@ -121,6 +148,8 @@ pub struct TracedTerms {
 struct TracedTable {
     #[serde(default)]
     regions: RegionGrowth,
+    #[serde(default)]
+    processors: Option<Processors>,
     sizes: BTreeMap<String, Estimate>,
     #[serde(default)]
     correlation: Vec<(String, String, f64)>,
@@ -137,7 +166,7 @@ impl TryFrom<TracedTable> for TracedTerms {
     type Error = Error;
 
     fn try_from(table: TracedTable) -> Result<Self> {
-        let mut terms = Self { regions: table.regions, ..Self::default() };
+        let mut terms = Self::of(table.regions, table.processors);
         for (name, size) in table.sizes {
             terms.set(&name, size)?;
         }
@@ -156,6 +185,7 @@ impl From<TracedTerms> for TracedTable {
         };
         Self {
             regions: terms.regions,
+            processors: terms.processors,
             sizes: terms.sizes.into_iter().map(|(place, size)| (name(place), size)).collect(),
             correlation: terms.correlations.into_iter().map(pair).collect(),
         }
@@ -163,9 +193,21 @@ impl From<TracedTerms> for TracedTable {
 }
 
 impl TracedTerms {
-    /// No part at all yet, of a program whose regions grow so.
-    pub fn growing(regions: RegionGrowth) -> Self {
-        Self { regions, ..Self::default() }
+    /// No part at all yet, of a program whose regions grow so and that shares these processors.
+    pub fn of(regions: RegionGrowth, processors: Option<Processors>) -> Self {
+        Self { regions, processors, ..Self::default() }
+    }
+
+    /// What a shape of size 1 is at a mapping.
+    pub fn at(&self, shape: &Shape, mapping: Mapping) -> f64 {
+        let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
+        let threads = match shape.busy {
+            Busy::Nobody => 0.0,
+            Busy::Ranks => m,
+            Busy::Threads => m * p,
+        };
+        let stretch = self.processors.map_or(1.0, |processors| processors.stretch(threads));
+        (shape.at)(self.regions, m, p) * stretch
     }
 
     /// Sets the size of a shape \[s\], by its name.
@@ -206,16 +248,14 @@ impl TracedTerms {
 
     /// The time of a run.
     pub fn time(&self, mapping: Mapping) -> Seconds {
-        Seconds(
-            self.sizes().map(|(shape, size)| size.value * shape.at(self.regions, mapping)).sum(),
-        )
+        Seconds(self.sizes().map(|(shape, size)| size.value * self.at(shape, mapping)).sum())
     }
 
     /// What the time is made of.
     pub fn parts(&self, mapping: Mapping) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for (shape, size) in self.sizes() {
-            let time = size.value * shape.at(self.regions, mapping);
+            let time = size.value * self.at(shape, mapping);
             match parts.last_mut().filter(|part| part.name == shape.part) {
                 Some(part) => part.time.0 += time,
                 None => parts.push(Part { name: shape.part, time: Seconds(time) }),
@@ -258,7 +298,7 @@ impl TimeModel for Traced {
     }
 
     fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
-        let slopes = self.terms.sizes().map(|(shape, _)| shape.at(self.terms.regions, mapping));
+        let slopes = self.terms.sizes().map(|(shape, _)| self.terms.at(shape, mapping));
         slopes.enumerate().filter(|(_, slope)| *slope != 0.0).collect()
     }
 

@@ -4,8 +4,11 @@
 use std::path::Path;
 
 use mmgp_base::table;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
 
 use crate::clock::Stopwatch;
+use crate::host;
 
 /// The folder where it is to be said, where somebody asks.
 const FOLDER: &str = "MMGP_PROBE_DIR";
@@ -57,11 +60,14 @@ impl Ledger {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
         let (number, processes) = self.of;
         let ns = |seconds: f64| (seconds * 1e9).round();
+        let (cpu, switches) = used();
         let text = format!(
-            "probe\t1\nprogram\tsample\nend\texit\nrank\t{number}\t{processes}\tthe sample of mmgp\ntime\t{}\t0\t0\n\
-             threads\t{threads}\t0\t0\t\nregion\tsample\t0\tsweep\t{sweeps}\t{threads}\t{}\t{}\t{}\t0\n\
+            "probe\t1\nprogram\tsample\nend\texit\nrank\t{number}\t{processes}\tthe sample of mmgp\ntime\t{}\t{}\t{switches}\n\
+             host\t\t{}\nthreads\t{threads}\t0\t0\t\nregion\tsample\t0\tsweep\t{sweeps}\t{threads}\t{}\t{}\t{}\t0\n\
              mpi\texchange\t0\t{sweeps}\t0\t{exchange}\t{exchange}\t-1\nwhole\n",
             ns(self.since.elapsed().0),
+            ns(cpu),
+            host::cores(),
             ns(self.time),
             ns(self.work),
             ns(self.slowest),
@@ -72,4 +78,12 @@ impl Ledger {
         // A program does not fail because nobody can hear it.
         let _ = table::write(&Path::new(&folder).join(format!("sample.{number}")), text);
     }
+}
+
+/// CPU time of this process so far \[s\], and context switches that were not its own wish.
+fn used() -> (f64, u64) {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
+    let seconds = |time: TimeVal| time.num_microseconds() as f64 * 1e-6;
+    let switches = usage.involuntary_context_switches();
+    (seconds(usage.user_time()) + seconds(usage.system_time()), switches as u64)
 }

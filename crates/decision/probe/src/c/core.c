@@ -274,6 +274,7 @@ void mmgp_write(const char *how_it_ended) {
     put("probe\t1\nprogram\t%s\nend\t%s\nrank\t%d\t%d\t%s\n", program, how_it_ended, rank, ranks, mpi_library);
     put("time\t%" PRId64 "\t%" PRId64 "\t%ld\n", end.at - begin.at, 1000 * (cpu(&end.used) - cpu(&begin.used)),
         end.used.ru_nivcsw - begin.used.ru_nivcsw);
+    put("host\t%s\t%ld\n", host, sysconf(_SC_NPROCESSORS_ONLN));
     put("threads\t%d\t%d\t%d\t%s\n", mmgp_most_threads(), atomic_load(&other_hosts), atomic_load(&other_threads),
         other_starter);
     put_regions();

@@ -66,7 +66,8 @@ impl TracedRuns {
             seen.of_phases.get(&key).copied().unwrap_or(0.0)
         };
         let whole = of("", "time");
-        let phases = seen.of_phases.keys().filter(|(_, term)| term == "t_apu");
+        let phases =
+            seen.of_phases.keys().filter(|(name, term)| term == "t_apu" && !name.is_empty());
         let region = |(name, _): &(String, String)| {
             let (work, uneven) = (of(name, "t_apu"), of(name, "c_apu"));
             let time = work / f64::from(at.p()) + uneven + of(name, "gap");

@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{Seen, TracedRuns};
 use crate::models::parameters::Estimate;
-use crate::models::traced::{RegionGrowth, SHAPES, Shape, TracedTerms};
+use crate::models::traced::{Processors, RegionGrowth, SHAPES, Shape, TracedTerms};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
@@ -67,7 +67,7 @@ impl TracedRuns {
             );
             return (None, vec![Warning::Probed(said)]);
         }
-        let mut terms = TracedTerms::growing(self.growth());
+        let mut terms = TracedTerms::of(self.growth(), self.processors());
         for shapes in SHAPES.chunk_by(|one, other| one.part == other.part) {
             self.add_part(shapes, &mut terms);
         }
@@ -98,6 +98,17 @@ impl TracedRuns {
             self.file
         );
         Some(Warning::Probed(said))
+    }
+
+    /// The processors of the machine that was traced on, and how much of a rank's time they are needed; `None`
+    /// where the file does not say.
+    pub fn processors(&self) -> Option<Processors> {
+        let one = self.seen.get(&Mapping::SEQUENTIAL)?;
+        let of = |term| one.of(Mapping::SEQUENTIAL, term);
+        let (count, cpu) = (of("processors"), of("cpu"));
+        let is_told = count >= 1.0 && cpu > 0.0;
+        let computing = (cpu / of("time")).min(1.0);
+        is_told.then_some(Processors { count: count as u32, computing })
     }
 
     /// How the number of regions of a rank grows: of all powers that meet the runs the smallest.
@@ -199,17 +210,19 @@ impl TracedRuns {
             return;
         }
         // Each shape at its largest where it was measured is what a size of `most` makes of it.
-        let growth = terms.regions;
-        let at = |shape: &Shape, mapping: Mapping| shape.at(growth, mapping);
-        let scale =
-            |shape: &Shape| points.iter().map(|point| at(shape, point.0)).fold(0.0, f64::max);
-        let mut kept: Vec<&Shape> = shapes.iter().filter(|shape| scale(shape) > 0.0).collect();
+        let scaled = |shape| {
+            let all = points.iter().map(|point| terms.at(shape, point.0));
+            (shape, all.fold(0.0, f64::max))
+        };
+        let mut kept: Vec<(&Shape, f64)> =
+            shapes.iter().map(scaled).filter(|(_, scale)| *scale > 0.0).collect();
         let (sizes, errors) = loop {
             let design = DMatrix::from_fn(points.len(), kept.len(), |row, column| {
-                at(kept[column], points[row].0) / scale(kept[column])
+                let (shape, scale) = kept[column];
+                terms.at(shape, points[row].0) / scale
             });
             let likely: Vec<f64> =
-                kept.iter().map(|shape| self.likely(shape.name, terms)).collect();
+                kept.iter().map(|(shape, _)| self.likely(shape.name, terms)).collect();
             let (sizes, errors) = conditioned(&design, &points, most, &likely);
             let negative = (0..kept.len()).filter(|&it| sizes[it] < 0.0);
             match negative.min_by(|&one, &other| sizes[one].total_cmp(&sizes[other])) {
@@ -217,8 +230,7 @@ impl TracedRuns {
                 _ => break (sizes, errors),
             }
         };
-        for (index, shape) in kept.iter().enumerate() {
-            let by = scale(shape);
+        for (index, &(shape, by)) in kept.iter().enumerate() {
             let size = Estimate {
                 std_error: Some(errors[(index, index)].sqrt() / by),
                 source: Some(self.file.clone()),
@@ -226,7 +238,7 @@ impl TracedRuns {
             };
             let set = terms.set(shape.name, size);
             set.expect("invariant: a shape has its name");
-            for (before, other) in kept.iter().enumerate().take(index) {
+            for (before, (other, _)) in kept.iter().enumerate().take(index) {
                 let both = (errors[(index, index)] * errors[(before, before)]).sqrt();
                 let correlation = (errors[(index, before)] / both).clamp(-1.0, 1.0);
                 let said = terms.correlate(other.name, shape.name, correlation);

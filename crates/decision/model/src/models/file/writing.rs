@@ -5,7 +5,7 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Terms};
 use super::super::refined::Refinements;
 use super::super::sensitivity::{Correlation, Entry};
 use super::super::terms::{Per, Term, TermValue};
-use super::super::traced::{RegionGrowth, TracedTerms};
+use super::super::traced::{Processors, RegionGrowth, TracedTerms};
 use super::SCHEMAS;
 use mmgp_base::quantity::Direction;
 
@@ -108,6 +108,13 @@ impl FileText {
             "Powers with which the number of regions of a rank grows",
             format!("{{ by_m = {by_m:?}, by_p = {by_p:?} }}"),
         );
+        if let Some(Processors { count, computing }) = traced.processors {
+            self.commented(
+                "processors",
+                "Processors that all ranks and threads share, and the share of its time that a rank needs one",
+                format!("{{ count = {count}, computing = {computing:?} }}"),
+            );
+        }
         self.line("\n# Sizes of the shapes that parts have [s]\n[traced.sizes]");
         for (shape, size) in traced.sizes() {
             self.pair(shape.name, inline_table(properties(size)));
