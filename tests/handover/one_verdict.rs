@@ -156,21 +156,27 @@ fn of_traced_runs_predict_and_the_page_and_c_name_one_time_and_one_choice() {
     }
 }
 
-/// The host's part and the work of each rank of 1 + 0.6/m + 8/(m p), computed on so many processors \[s\].
-fn parts(m: u32, p: u32, processors: u32) -> [f64; 2] {
+/// The host's part and the work of each rank of 1 + 0.6/m + 8/(m p), computed on so many processors, and the messages of a rank
+/// that has nobody but itself \[s\].
+fn parts(m: u32, p: u32, processors: u32) -> [f64; 3] {
     let stretch = |threads: u32| (f64::from(threads) / f64::from(processors)).max(1.0);
     let (of_ranks, of_threads) = (stretch(m), stretch(m * p));
-    [(1.0 + 0.6 / f64::from(m)) * of_ranks, 8.0 / f64::from(m) * of_threads]
+    [
+        (1.0 + 0.6 / f64::from(m)) * of_ranks,
+        8.0 / f64::from(m) * of_threads,
+        if m == 1 { 0.9 } else { 0.0 },
+    ]
 }
 
 fn check_traced(folder: &Folder, processors: u32, asked: &[&str]) {
     let mut terms = String::from("run,m,p,rank,phase,term,value,std_error,unit\n");
     for (run, m, p) in [(1, 1_u32, 1_u32), (2, 4, 4)] {
         terms += &format!("{run},{m},{p},,,processors,{processors},,1\n");
-        let [host, work] = parts(m, p, processors);
-        let time = host + work / f64::from(p);
+        let [host, work, messages] = parts(m, p, processors);
+        let time = host + work / f64::from(p) + messages;
         for rank in 0..m {
-            for (term, value) in [("time", time), ("cpu", time), ("t_hpu", host), ("t_apu", work)] {
+            let parts = [("t_hpu", host), ("t_apu", work), ("p2p", messages)];
+            for (term, value) in [("time", time), ("cpu", time)].into_iter().chain(parts) {
                 terms += &format!("{run},{m},{p},{rank},,{term},{value},,s\n");
             }
         }
@@ -182,8 +188,9 @@ fn check_traced(folder: &Folder, processors: u32, asked: &[&str]) {
     // What is asked of them besides moves a time far less than processors do.
     let there = if asked.is_empty() { processors } else { 16 };
     for (&(m, p), time) in &predicted.times {
-        let [host, work] = parts(m as u32, p as u32, there);
-        approx::assert_relative_eq!(*time, host + work / p as f64, max_relative = 0.2);
+        let [host, work, messages] = parts(m as u32, p as u32, there);
+        let truth = host + work / p as f64 + messages;
+        approx::assert_relative_eq!(*time, truth, max_relative = 0.2);
     }
     assert_eq!(by_page(folder), predicted);
     assert!(predicted.families.iter().all(|(name, _)| name.starts_with("traced")), "{predicted:?}");

@@ -91,7 +91,7 @@ macro_rules! shape {
 }
 
 /// All shapes; those of a part one after another.
-pub const SHAPES: [Shape; 19] = [
+pub const SHAPES: [Shape; 21] = [
     shape!("host_repeated_s", "T_HPU", Ranks, "", |_, _, _| 1.0),
     shape!("host_shared_s", "T_HPU", Ranks, "/m", |_, m, _| 1.0 / m),
     shape!("work_repeated_s", "T_APU/p", Threads, "/p", |_, _, p| 1.0 / p),
@@ -102,10 +102,12 @@ pub const SHAPES: [Shape; 19] = [
     shape!("region_s", "N*g", Nobody, " n", |n, m, p| n.at(m, p)),
     shape!("region_of_several_s", "N*g", Nobody, " n [p > 1]", |n, m, p| n.at(m, p) * several(p)),
     shape!("region_per_thread_s", "N*g", Nobody, " n (p - 1)", |n, m, p| n.at(m, p) * (p - 1.0)),
+    shape!("collective_alone_s", "T_COL", Nobody, " [m = 1]", |_, m, _| 1.0 - several(m)),
     shape!("collective_per_step_s", "T_COL", Nobody, " log2 m", |_, m, _| m.log2()),
     shape!("collective_per_rank_s", "T_COL", Nobody, " (m - 1)", |_, m, _| m - 1.0),
     shape!("uneven_ranks_s", "W", Ranks, " (1 - 1/m)", |_, m, _| 1.0 - 1.0 / m),
     shape!("uneven_work_s", "W", Threads, " (1 - 1/m)/(m p)", |_, m, p| (1.0 - 1.0 / m) / (m * p)),
+    shape!("messages_alone_s", "T_P2P", Nobody, " [m = 1]", |_, m, _| 1.0 - several(m)),
     shape!("messages_s", "T_P2P", Nobody, " [m > 1]", |_, m, _| several(m)),
     shape!("messages_shared_s", "T_P2P", Nobody, "/m [m > 1]", |_, m, _| several(m) / m),
     shape!("rest_s", "REST", Ranks, "", |_, _, _| 1.0),

@@ -209,6 +209,7 @@ impl Random {
         Options {
             terms: TermChoices { alpha, collective, ..TermChoices::default() },
             counts: self.happens(0.002).then_some(counts),
+            processors: None,
         }
     }
 

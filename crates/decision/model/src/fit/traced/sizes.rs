@@ -210,9 +210,12 @@ impl TracedRuns {
             return;
         }
         // Each shape at its largest where it was measured is what a size of `most` makes of it.
+        // What is nowhere but where nothing was is nothing.
         let scaled = |shape| {
-            let all = points.iter().map(|point| terms.at(shape, point.0));
-            (shape, all.fold(0.0, f64::max))
+            let all = points.iter().map(|point| (terms.at(shape, point.0), point.1));
+            let is_there = all.clone().any(|(at, value)| at > 0.0 && value > 0.0);
+            let scale = all.map(|(at, _)| at).fold(0.0, f64::max);
+            (shape, if is_there { scale } else { 0.0 })
         };
         let mut kept: Vec<(&Shape, f64)> =
             shapes.iter().map(scaled).filter(|(_, scale)| *scale > 0.0).collect();
