@@ -17,7 +17,7 @@ use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::table::records::{MachineFigure, MessageTime};
 use crate::table::{self, csv};
 use crate::validate::machine::{
-    Basis, CalibratedConstant, FIGURES_FOR_A_CONSTANT, MachineCheck, check, is_met,
+    Basis, CalibratedConstant, FIGURES_FOR_A_CONSTANT, MachineCheck, check, is_independent, is_met,
 };
 
 /// Hold the emulated machine against what has been published about the real one
@@ -230,6 +230,13 @@ fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
+/// An error that is near what still counts as met \[%\].
+const BARELY: f64 = 7.5;
+
+fn named(row: &MachineFigure) -> String {
+    format!("{} ({:+.1} %)", row.what, row.error_percent)
+}
+
 /// How many figures are met, and which constants were calibrated by how many.
 fn summary(check: &MachineCheck) -> String {
     let (independent, met) = check.independent();
@@ -241,6 +248,13 @@ fn summary(check: &MachineCheck) -> String {
          within 10 %, each by all of its figures, {rows} together). {inputs} figures are inputs, \
          {calibrated} were calibrated on.\n"
     );
+    let barely = |row: &&MachineFigure| {
+        is_independent(row) && row.error_percent.abs() > BARELY && is_met(row)
+    };
+    let barely: Vec<String> = check.figures.iter().filter(barely).map(named).collect();
+    if !barely.is_empty() {
+        text += &format!("Of these barely, by more than {BARELY} %: {}.\n", barely.join("; "));
+    }
     if !check.calibrated.is_empty() {
         text += "Constants that were calibrated, and by how many published figures: ";
         let constant = |it: &CalibratedConstant| {

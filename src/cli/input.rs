@@ -285,8 +285,13 @@ pub struct SchedulerArguments {
 }
 
 /// What a collective may cost.
-const COLLECTIVES: [(Collectives, &str, &str); 2] = [
-    (Collectives::Messages, "messages", "Its messages"),
+const COLLECTIVES: [(Collectives, &str, &str); 3] = [
+    (Collectives::Messages, "messages", "Its messages, by recursive doubling (MPICH 1.2.7)"),
+    (
+        Collectives::ReduceAndBroadcast,
+        "reduce-and-broadcast",
+        "Its messages, to one rank and from there to all, as MPICHs before",
+    ),
     (
         Collectives::Table,
         "table",
@@ -322,6 +327,7 @@ impl SchedulerArguments {
     pub fn collectives(&self) -> &'static str {
         match self.collectives {
             Collectives::Messages => "messages",
+            Collectives::ReduceAndBroadcast => "messages (reduce and broadcast)",
             Collectives::Table => "table (input)",
         }
     }

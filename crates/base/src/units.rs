@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use serde::Deserialize;
 
 /// A duration predicted by or fed to the model \[s\]; finite, may be zero.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 pub struct Seconds(pub f64);
 
 impl Sum for Seconds {

@@ -17,7 +17,7 @@ use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
-use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
+use mmgp_base::units::{Bytes, Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
 
@@ -112,9 +112,9 @@ impl HostProcess {
     /// scheduler; where it is the caller again, it has paid for a system call.
     pub async fn sched_yield(&self) {
         self.requeue(Entry::Yielded);
-        if !self.take_turn(self.machine.linux.yield_).await {
+        if !self.take_turn(self.machine.linux.services.yield_).await {
             let _span = self.span("sched_yield");
-            self.stall(self.machine.linux.system_call).await;
+            self.stall(self.in_kernel(self.machine.linux.services.yield_alone)).await;
         }
     }
 
@@ -263,6 +263,30 @@ impl HostProcess {
         self.stall(self.machine.ppe.mmio_store).await;
     }
 
+    /// Takes a lock that nobody holds, and releases it; where its line comes over from the other Cell, after the wait
+    /// for that.
+    pub async fn lock(&self, comes_over: bool) {
+        let _span = self.span("lock");
+        let Machine { ppe, cache, flexio, clock, .. } = &*self.machine;
+        let pair = Cycles(2 * ppe.lock.0).at(*clock).seconds();
+        let line = cache.memory.at(*clock).seconds() + flexio.latency;
+        self.stall(if comes_over { pair + line } else { pair }).await;
+    }
+
+    /// Waits, as `sync` does, until the caches own the lines of so many bytes that were just stored: SPEs have fetched
+    /// them, so that each is claimed on the bus, as many at once as loads may be under way.
+    pub async fn claim(&self, bytes: Bytes) {
+        if bytes.0 == 0 {
+            return;
+        }
+        let Machine { ppe, cache, mfc, clock, .. } = &*self.machine;
+        let lines = bytes.0.div_ceil(ppe.line.0);
+        let rounds = lines.div_ceil(u64::from(cache.misses));
+        let _span = self.span("sync");
+        let cycles = Cycles(ppe.barrier.0 + rounds * mfc.claim.0);
+        self.stall(cycles.at(*clock).seconds()).await;
+    }
+
     /// Loads lines that an SPE has put into main memory: no cache has them any more.
     pub async fn load_put_lines(&self, lines: u64) {
         let _span = self.span("cold caches");
@@ -346,7 +370,9 @@ impl HostProcess {
         let switch = self.switch_time(switch);
         if switched {
             let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+            self.ppe().pipeline.begin();
             self.sim.sleep(SimSpan::from_seconds(switch)).await;
+            self.ppe().pipeline.end();
         }
         switched
     }
@@ -356,7 +382,17 @@ impl HostProcess {
     fn switch_time(&self, usual: Seconds) -> Seconds {
         let linux = &self.machine.linux;
         let chosen = self.scheduler.take_chosen(self.thread.get());
-        if chosen { linux.yield_ * linux.yield_to } else { usual }
+        let switch = if chosen { linux.services.yield_ * linux.yield_to } else { usual };
+        match self.scheduler.idle() {
+            Idle::Sleeps => self.in_kernel(switch),
+            // A user-level scheduler's was measured while both threads were busy.
+            Idle::Polls => switch,
+        }
+    }
+
+    /// What a service of the kernel takes that takes so long while the other hardware thread waits.
+    fn in_kernel(&self, alone: Seconds) -> Seconds {
+        self.ppe().pipeline.slowed(alone)
     }
 
     /// Has the hardware thread that it was given; whether another process ran there before, in another
@@ -425,7 +461,9 @@ mod tests {
 
     #[test]
     fn a_yield_without_anybody_else_costs_a_system_call_and_no_switch() {
-        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let mut machine = Machine::named("qs20").unwrap();
+        machine.linux.services.yield_alone = Seconds(0.2e-6);
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
         let process = blade.host_process(0);
         blade.sim.spawn("alone", async move {
             process.resume().await;

@@ -90,7 +90,7 @@ impl Sharing {
             queue: Box::new(move || of_kernel(&of)),
             affinity: Affinity::Pinned,
             idle: Idle::Sleeps,
-            switch: machine.linux.yield_,
+            switch: machine.linux.services.yield_,
             waiting: Waiting::Yields,
         }
     }
@@ -120,6 +120,8 @@ pub struct Scheduler {
     /// Which process runs on each.
     runs: Watch<Vec<Option<u32>>>,
     processes: RefCell<BTreeMap<u32, Process>>,
+    /// Until when each hardware thread handles interrupts.
+    handling: RefCell<BTreeMap<usize, SimTime>>,
 }
 
 struct HardwareThread {
@@ -192,7 +194,17 @@ impl Scheduler {
                 vec![None; threads as usize],
             ),
             processes: RefCell::default(),
+            handling: RefCell::default(),
         }
+    }
+
+    /// In how long an interrupt that comes now is handled by a hardware thread, which handles one after the other.
+    pub fn handled_in(&self, thread: usize, each: SimSpan) -> SimSpan {
+        let now = self.sim.now();
+        let mut handling = self.handling.borrow_mut();
+        let until = handling.entry(thread).or_insert(now);
+        *until = (*until).max(now) + each;
+        until.since(now)
     }
 
     /// Makes a process known, which sleeps; the scheduler speaks to it through what it returns.

@@ -25,7 +25,8 @@
 //!
 //! # Collectives
 //! `allreduce` and `barrier` are recursive doubling, `broadcast`, `reduce` and `gather` binomial trees
-//! of such messages: what they take for so many ranks is a result. Where the machine says so
+//! of such messages; `allreduce` is a reduction and a broadcast where the machine says so
+//! ([`Collectives::ReduceAndBroadcast`]): what they take for so many ranks is a result. Where the machine says so
 //! ([`Collectives::Table`](mmgp_machine::Collectives)), the first two instead release all ranks when
 //! the last one has come and the cost in its table has passed: an input, taken to be that of one
 //! double; longer contributions are copied along a binomial tree, up and down, in addition.
@@ -280,7 +281,7 @@ impl Communicator {
     ) -> Locks {
         let locks = locks(&mut self.shared.packets.borrow_mut());
         // A system call each to take and to release it.
-        let time = process.machine.linux.semaphore * f64::from(2 * locks);
+        let time = process.machine.linux.services.semaphore * f64::from(2 * locks);
         process.execute_for("MPI lock", time).await;
         locks
     }

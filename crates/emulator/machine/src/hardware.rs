@@ -121,6 +121,12 @@ pub struct Ppe {
     pub mmio_store: Seconds,
     /// Load from a local store.
     pub mmio_load: Seconds,
+    /// Acquiring, or releasing, a lock in memory that nobody holds.
+    pub lock: Cycles,
+    /// A barrier by itself.
+    pub barrier: Cycles,
+    /// How often the run-time system executes what is counted of its books, for each off-load.
+    pub books: u64,
 }
 
 /// The caches of a PPE, which its hardware threads share, and its address translation.

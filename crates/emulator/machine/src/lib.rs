@@ -20,7 +20,9 @@ pub use hardware::{
     ThreadSharing, Transport,
 };
 pub use reader::{Provenance, Status};
-pub use software::{Collectives, Linux, LinuxScheduler, Messages, Mpi};
+pub use software::{
+    Collectives, Interrupts, Kernel, KernelPath, Linux, LinuxScheduler, Messages, Mpi, Services,
+};
 
 /// The machines that are compiled in, by name.
 const BUILT_IN: [(&str, &str); 5] = [
@@ -62,6 +64,8 @@ pub struct Machine {
     pub cache: Cache,
     /// The operating system.
     pub linux: Linux,
+    /// What its services execute.
+    pub kernel: Kernel,
     /// Messages among host processes.
     pub mpi: Mpi,
     /// Messages among programs on SPEs.
@@ -206,9 +210,12 @@ mod tests {
             "found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
-            (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "{ value = 2e-6, unit",
-            "found no value for \"linux.yield.status\", expected a string",
+            (
+                ", status = \"measured\", source = \"PPoPP 2007: switch",
+                ", source = \"PPoPP 2007: switch",
+            ),
+            "{ value = 1.5e-6, unit",
+            "found no value for \"linux.context_switch.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),

@@ -65,7 +65,7 @@ fn bounds(name: &str, field: &str) -> (&'static str, RangeInclusive<f64>) {
         ("mfc.queue" | "mfc.proxy_queue", _) => ("count", 1.0..=32.0),
         ("mfc.longest_list", _) => ("count", 1.0..=16384.0),
         ("ppe.line", _) => ("byte", 8.0..=65536.0),
-        ("ppe_issue.threads", _) => ("choice", 0.0..=1.0),
+        ("ppe_issue.threads" | "linux.interrupts", _) => ("choice", 0.0..=1.0),
         ("cache.page", _) => ("byte", 512.0..=1e9),
         ("linux.kernel", _) => ("release of Linux 2.6", 1.0..=39.0),
         // A time slice of nothing would never end.
@@ -78,6 +78,8 @@ fn bounds(name: &str, field: &str) -> (&'static str, RangeInclusive<f64>) {
         ("eib.start_interval", _) => ("bus cycle", 1.0..=1e3),
         ("eib.hop", _) => ("bus cycle", 0.0..=1e3),
         ("numa.page", _) => ("byte", 4096.0..=16_777_216.0),
+        ("kernel.instruction", _) => ("cycle", 1.0..=100.0),
+        (_, "path") => ("entry, instruction, lock, barrier, line, mmio", 0.0..=1e6),
         (_, "Cycles") => ("cycle", 0.0..=1e6),
         (_, "Bytes") => ("byte", 0.0..=1e9),
         (_, "Hertz") => ("Hz", 1e6..=1e12),
@@ -101,6 +103,7 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
     let machine = Machine::deserialize(Node { layers: &layers, name: "" });
     let mut machine = machine.map_err(|Refusal(error)| error)?;
     layers.check(&machine)?;
+    machine.linux.services = machine.kernel.services((&machine.ppe, &machine.cache), machine.clock);
     machine.numa.page = Bytes(machine.numa.page.0.next_power_of_two());
     machine.provenance = layers.provenance.into_inner();
     Ok(machine)

@@ -97,12 +97,12 @@ pub struct Callback;
 
 async fn wait_for_events(process: &HostProcess, pending: &Pending) {
     pending.yield_with(process, Pause::Memory).await;
-    let system_call = process.machine().linux.system_call;
+    let half = process.machine().linux.services.spe_run * 0.5;
     for _ in 0..pending.count() {
-        process.poll_for(system_call).await;
+        process.poll_for(half).await;
         process.load_from_spe().await;
         process.work(HANDLER).await;
-        process.poll_for(system_call).await;
+        process.poll_for(half).await;
         process.store_to_spe().await;
     }
 }
@@ -133,7 +133,7 @@ impl Policy for Callback {
     }
 
     fn tell<'a>(&'a self, _: Completion, spe: &'a Spe, machine: &'a Machine) -> Option<Steps<'a>> {
-        let interrupt = SimSpan::from_seconds(machine.linux.interrupt);
+        let interrupt = SimSpan::from_seconds(machine.linux.services.interrupt);
         Some(Box::pin(spe.sim.sleep(interrupt)))
     }
 }

@@ -106,7 +106,8 @@ impl Runtime {
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
         let unbalancing = policy.unbalances().then(Unbalancing::default);
         let fault = blade.fault();
-        let shared = Shared { policy, busy, slots, courses, unbalancing, fault };
+        let arena = std::cell::Cell::default();
+        let shared = Shared { policy, busy, slots, courses, unbalancing, fault, arena };
         Self { blade: Rc::new(blade), shared: Rc::new(shared) }
     }
 

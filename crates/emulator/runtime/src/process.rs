@@ -9,6 +9,7 @@ use crate::leases::{BusyMap, Lease};
 use crate::offload::{Call, Signalling, Teams};
 use crate::policy::{Continuation, Decision, Departure, Pending, Policy, Request, Steps};
 use crate::unbalancing::Unbalancing;
+use mmgp_base::units::Bytes;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
 use mmgp_cell::{Blade, EffectiveAddress, Fault, HostProcess, Spe};
@@ -29,6 +30,7 @@ pub struct Task<'a> {
     function: u32,
     most_shares: u32,
     arguments: &'a dyn Fn(&[u32]) -> EffectiveAddress,
+    written: Bytes,
     on_host: Option<Steps<'a>>,
     continuation: Continuation,
 }
@@ -45,9 +47,16 @@ impl<'a> Task<'a> {
             function,
             most_shares,
             arguments,
+            written: Bytes(0),
             on_host: None,
             continuation: Continuation::Anybody,
         }
+    }
+
+    /// The same, for which the process writes so many bytes that SPEs have fetched before: what it is told of its
+    /// arguments, and what else its SPEs are to fetch anew.
+    pub fn writing(self, written: Bytes) -> Self {
+        Self { written, ..self }
     }
 
     /// The same, where what follows depends on data of its process alone. Where all processes share
@@ -71,6 +80,8 @@ pub(crate) struct Shared {
     /// State of a policy that moves iterations between the SPEs that share a loop.
     pub unbalancing: Option<Unbalancing>,
     pub fault: Fault,
+    /// The Cell of the process that had the lock of the arena last.
+    pub arena: Cell<Option<u32>>,
 }
 
 /// A process of the host that off-loads tasks.
@@ -114,10 +125,21 @@ impl Process {
     /// Where the policy leases more SPEs than can share the task, or sends it to a host that cannot
     /// do it.
     pub async fn run(&self, task: Task<'_>) -> u32 {
-        self.work(ARRIVAL).await;
+        let books = self.machine().ppe.books;
+        self.lock_arena().await;
+        self.work(ARRIVAL * books).await;
         let shares = self.off_load(task).await;
-        self.work(DEPARTURE).await;
+        self.lock_arena().await;
+        self.work(DEPARTURE * books).await;
         shares
+    }
+
+    /// Takes the lock of the arena that all processes share, whose line comes over where a process of another
+    /// Cell had it last, and releases it.
+    async fn lock_arena(&self) {
+        let last = self.shared.arena.replace(Some(self.cell));
+        let comes_over = last.is_some_and(|cell| cell != self.cell);
+        self.host.lock(comes_over).await;
     }
 
     /// The same without what the host does for the run-time system's own books, as where that is part
@@ -126,7 +148,7 @@ impl Process {
     /// # Panics
     /// As [`Process::run`].
     pub async fn off_load(&self, task: Task<'_>) -> u32 {
-        let Task { function, most_shares, arguments, on_host, continuation } = task;
+        let Task { function, most_shares, arguments, written, on_host, continuation } = task;
         let arrived = self.sim.now();
         let request = Request {
             at: arrived,
@@ -154,7 +176,9 @@ impl Process {
         let shares = lease.spes().len() as u32;
         assert!(shares <= most_shares, "invariant: a policy leases no more SPEs than can share");
         let _span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
-        let numbers = self.start(&lease, function, arguments(lease.spes())).await;
+        let at = arguments(lease.spes());
+        self.claim(written).await;
+        let numbers = self.start(&lease, function, at).await;
         let started = self.sim.now();
         self.wait_for_stops(&lease, &numbers, continuation).await;
         let resumed = self.sim.now();

@@ -90,7 +90,8 @@ impl Settings {
         let most = match self.passes {
             Passes::Count(count) => count,
             Passes::OfAYield => {
-                let [switch, pass] = [machine.linux.yield_, pass].map(SimSpan::from_seconds);
+                let [switch, pass] =
+                    [machine.linux.services.yield_, pass].map(SimSpan::from_seconds);
                 (switch.ticks() / pass.ticks().max(1)).max(1)
             }
         };
@@ -183,7 +184,7 @@ impl<R: Ready> Waits<'_, R> {
             match (self.scan().await, settings.level) {
                 (Found::Own, Scanner::User) => {}
                 (Found::Own, Scanner::Kernel) => {
-                    process.poll_for(process.machine().linux.system_call).await;
+                    process.poll_for(process.machine().linux.services.yield_alone).await;
                 }
                 (Found::Other(other), _) => process.yield_after_scan(Some(other)).await,
                 (Found::Nothing, _) => process.yield_after_scan(None).await,

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn giving_way_costs_the_switch_of_the_scheduler_that_programs_run_under() {
         check::<Edtlp>(1.5e-6);
-        check::<Linux>(2e-6);
+        check::<Linux>(qs20().linux.services.yield_.0);
     }
 
     #[test]

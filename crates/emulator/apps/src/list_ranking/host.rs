@@ -96,7 +96,8 @@ impl RankingHost {
             self.memory.write(self.at, self.arguments.quadwords(ARGUMENTS_BYTES));
             self.at
         };
-        self.process.run(Task::new(function, self.process.most_spes(), &arguments)).await
+        let task = Task::new(function, self.process.most_spes(), &arguments);
+        self.process.run(task.writing(ARGUMENTS_BYTES)).await
     }
 
     /// The first word of what each SPE has reported.

@@ -156,7 +156,10 @@ impl Rank {
             self.memory.write(at, arguments.quadwords(ARGUMENTS_BYTES));
             at
         };
-        self.process.run(Task::new(function, most_shares, &write)).await
+        let task = Task::new(function, most_shares, &write);
+        // For a node, the matrices of its children as well.
+        let matrices = if function == LIKELIHOOD { 0 } else { 2 * MATRIX_BYTES };
+        self.process.run(task.writing(Bytes(ARGUMENTS_BYTES.0 + matrices))).await
     }
 }
 

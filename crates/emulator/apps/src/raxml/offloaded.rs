@@ -149,7 +149,7 @@ impl OffloadedEngine {
                 .write_arguments(RaxmlArguments { peers, ..arguments }.quadwords(ARGUMENTS_BYTES));
             self.memory.arguments
         };
-        let task = Task::new(function, self.most_shares, &write);
+        let task = Task::new(function, self.most_shares, &write).writing(ARGUMENTS_BYTES);
         // A traversal knows what follows newview; the search decides by what the others have found.
         let task = if function == NEWVIEW { task } else { task.continued_by_its_process() };
         let mut own = self.on_host.take();

@@ -186,7 +186,9 @@ impl LineHost {
             self.calls.at
         };
         let shares = self.most_shares.min(count);
-        self.process.run(Task::new(SWEEP, shares, &arguments)).await;
+        let task = Task::new(SWEEP, shares, &arguments);
+        // A quadword of the diagonal and one of each of its lines, at the least.
+        self.process.run(task.writing(Bytes(16 * (1 + u64::from(count))))).await;
     }
 
     /// What a face holds before a block: what a boundary reflects, or nothing.

@@ -96,7 +96,8 @@ impl HostProcess {
         first_of(disturbed, ready).await;
         let pass = SimSpan::from_seconds(scan.pass).ticks().max(1);
         let passes = pass * scan.most;
-        let period = passes + SimSpan::from_seconds(self.machine.linux.system_call).ticks();
+        let period =
+            passes + SimSpan::from_seconds(self.machine.linux.services.yield_alone).ticks();
         // Where it is within a scan and the yield after it.
         let ticks = self.sim.now().since(start).ticks();
         let since = ticks % period;
@@ -123,7 +124,7 @@ impl HostProcess {
         *self.translated.borrow_mut() = Translated::default();
         let linux = &self.machine.linux;
         let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
-        self.sim.sleep(SimSpan::from_seconds(linux.yield_ * linux.yield_to)).await;
+        self.sim.sleep(SimSpan::from_seconds(linux.services.yield_ * linux.yield_to)).await;
         drop(span);
     }
 
@@ -142,11 +143,11 @@ impl HostProcess {
         self.turn.wait_until(|turn| turn.thread.is_some()).await;
         drop(queued);
         let switched = self.come_in();
-        let time = self.switch_time(self.machine.linux.yield_);
+        let time = self.switch_time(self.machine.linux.services.yield_);
         let (span, time) = if switched {
             (self.trace.span(self.thread_track(), Category::Switch, "context switch"), time)
         } else {
-            (self.polling("sched_yield"), self.machine.linux.system_call)
+            (self.polling("sched_yield"), self.in_kernel(self.machine.linux.services.yield_alone))
         };
         self.ppe().pipeline.begin();
         self.sim.sleep(SimSpan::from_seconds(time)).await;

@@ -8,7 +8,7 @@ use crate::memory::EffectiveAddress;
 use crate::ppe::{Access, Work};
 use crate::trace::Category;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
-use mmgp_machine::Machine;
+use mmgp_machine::{Interrupts, Machine};
 use mmgp_sim::{Reason, Watch};
 
 /// What a process does before each look at what it waits for.
@@ -49,7 +49,7 @@ impl HostProcess {
     /// Looks whether `watch` is as wanted, and yields by a system call as long as it is not.
     ///
     /// Pauses, switches and system calls are not emulated one by one while all processes of the hardware
-    /// thread do nothing else. They keep the pipeline busy and are not slowed down themselves.
+    /// thread do nothing else. They keep the pipeline busy and are slowed down as the other thread was busy when each began.
     pub async fn yield_until<T>(
         &self,
         watch: &Watch<T>,
@@ -79,11 +79,13 @@ impl HostProcess {
             }
             let is_longest = before == pause.before(look + 1, &self.machine);
             if is_longest {
-                let turn = SimSpan::from_seconds(before + self.machine.linux.yield_);
+                let turn = SimSpan::from_seconds(
+                    before + self.in_kernel(self.machine.linux.services.yield_),
+                );
                 self.scheduler.polls(self.rank, Some(turn));
             }
             if is_longest && self.scheduler.is_alone(self.thread.get()) {
-                let period = before + self.machine.linux.system_call;
+                let period = before + self.in_kernel(self.machine.linux.services.yield_alone);
                 self.look_alone(ready(), period).await;
                 is_due = true;
             } else {
@@ -114,10 +116,11 @@ impl HostProcess {
             (Some(rest), _) => (self.polling("poll"), rest),
             (None, true) => {
                 let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
-                (span, SimSpan::from_seconds(self.switch_time(self.machine.linux.yield_)))
+                (span, SimSpan::from_seconds(self.switch_time(self.machine.linux.services.yield_)))
             }
             (None, false) => {
-                let call = SimSpan::from_seconds(self.machine.linux.system_call);
+                let call = self.in_kernel(self.machine.linux.services.yield_alone);
+                let call = SimSpan::from_seconds(call);
                 (self.polling("sched_yield"), call)
             }
         };
@@ -193,19 +196,31 @@ impl HostProcess {
     }
 
     /// Sleeps in the kernel until an interrupt of an SPE tells that `watch` is as wanted, such as that it
-    /// has written its interrupt mailbox; then the scheduler decides when the process runs.
+    /// has written its interrupt mailbox; then the scheduler decides when the process runs. A hardware thread
+    /// handles one interrupt after the other.
     ///
-    /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
+    /// The way in and the way out of the call are taken for halves of it. Left out: the time that the
+    /// interrupt takes from whoever runs on the hardware thread.
     pub async fn sleep_until_interrupt<T>(&self, watch: &Watch<T>, wanted: impl FnMut(&T) -> bool) {
-        let span = self.span("system call");
-        self.stall(self.machine.linux.system_call).await;
-        drop(span);
+        self.read_half().await;
         self.release();
         let sleep = self.trace.span(self.track(), Category::Wait, "interrupt");
         watch.wait_until(wanted).await;
-        self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
+        let handler = match self.machine.linux.interrupts {
+            Interrupts::First => 0,
+            Interrupts::Own => self.thread.get(),
+        };
+        let interrupt = SimSpan::from_seconds(self.machine.linux.services.interrupt);
+        self.sim.sleep(self.scheduler.handled_in(handler, interrupt)).await;
         drop(sleep);
         self.resume().await;
+        self.read_half().await;
+    }
+
+    /// One of both ways of a read of a mailbox's file.
+    async fn read_half(&self) {
+        let _span = self.span("system call");
+        self.stall(self.machine.linux.services.mailbox_read * 0.5).await;
     }
 
     /// Keeps the pipeline busy for so long.

@@ -9,7 +9,7 @@ use crate::linux::*;
 use crate::ppe::Work;
 use crate::{Blade, HostProcess, KernelTiming};
 use mmgp_base::units::{Cycles, Seconds};
-use mmgp_machine::{Layout, LinuxScheduler, ThreadSharing};
+use mmgp_machine::{Layout, LinuxScheduler, Services, ThreadSharing};
 
 /// One hardware thread of 1 GHz on which an integer operation is a cycle and nothing else costs
 /// anything. CFS: latency 30 ms, granularity 6 ms, wake-up granularity 5 ms; O(1): slice 10 ms.
@@ -20,10 +20,7 @@ fn toy(scheduler: LinuxScheduler) -> Machine {
     machine.ppe.integer = Cycles(1);
     let linux = &mut machine.linux;
     linux.scheduler = scheduler;
-    for cost in [&mut linux.context_switch, &mut linux.yield_, &mut linux.system_call] {
-        *cost = Seconds(0.0);
-    }
-    linux.interrupt = Seconds(0.0);
+    (linux.context_switch, linux.services) = (Seconds(0.0), Services::default());
     linux.time_slice = Seconds(10e-3);
     linux.latency = Seconds(30e-3);
     linux.minimum_granularity = Seconds(6e-3);
@@ -229,7 +226,7 @@ fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() 
 #[test]
 fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
     let mut machine = toy(LinuxScheduler::ConstantTime);
-    machine.linux.interrupt = Seconds(1e-3);
+    machine.linux.services.interrupt = Seconds(1e-3);
     let blade = under_the_kernel(&machine);
     let mail = Watch::new(&blade.sim, "the interrupt mailbox", 0);
     let (process, reader, sim) = (blade.host_process(0), mail.clone(), blade.sim.clone());
@@ -396,7 +393,7 @@ fn who_is_chosen_under_o1_comes_next_from_either_array() {
 /// for 1 ms.
 fn choosing(scheduler: LinuxScheduler, chosen: Option<u32>) -> Vec<(u32, u64)> {
     let mut machine = toy(scheduler);
-    (machine.linux.yield_, machine.linux.yield_to) = (Seconds(2e-3), 1.5);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (Seconds(2e-3), 1.5);
     notes_on(&machine, 3, |life| async move {
         life.process.resume().await;
         life.work(1).await;
@@ -479,7 +476,7 @@ fn processes_that_choose_each_other_let_a_third_one_run_when_a_slice_has_ended()
 /// microseconds, while so many others wait for the hardware thread \[us\]; how many passes it made.
 fn scanned(comes: u64, others: u32, (most, level): (u64, Scanner)) -> (u64, u64) {
     let mut machine = toy(LinuxScheduler::ConstantTime);
-    machine.linux.system_call = Seconds(2e-3);
+    machine.linux.services.yield_alone = Seconds(2e-3);
     let blade = under_the_kernel(&machine);
     let seen = Rc::new(RefCell::new((0, 0)));
     for rank in 0..=others {

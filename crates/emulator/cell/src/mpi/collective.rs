@@ -8,6 +8,7 @@ use crate::mpi::inbox::{Data, Reduction};
 use crate::mpi::ledger::Meeting;
 use crate::trace::Category;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
+use mmgp_machine::Collectives;
 
 /// The contribution for which the cost of a collective was measured.
 const MEASURED: Bytes = Bytes(8);
@@ -34,7 +35,26 @@ impl Communicator {
         if let Some(cost) = self.shared.collective {
             return self.meet(process, round, (own, Some(reduction)), cost).await;
         }
+        if self.shared.costs.collectives == Collectives::ReduceAndBroadcast {
+            return self.there_and_back(process, round, own, reduction).await;
+        }
         combine(self.exchange(process, round, own).await, reduction)
+    }
+
+    /// The same to one rank, up a binomial tree, and down the same tree to all.
+    async fn there_and_back(
+        &self,
+        process: &HostProcess,
+        round: Round,
+        own: Data,
+        reduction: Reduction,
+    ) -> Data {
+        let shape = own.clone();
+        let all = self.tree_up(process, round, own, Up::Combine).await;
+        let combined = all.map_or(shape, |all| combine(all, reduction));
+        let payload = self.tree_down(process, round, Payload::of(combined)).await;
+        let (_, data) = payload.parts.into_iter().next().expect("invariant: the root gave one");
+        data
     }
 
     /// `MPI_Barrier`: nobody goes on before all have come.

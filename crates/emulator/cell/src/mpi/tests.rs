@@ -36,7 +36,9 @@ fn toy(name: &str) -> Machine {
     let mut machine = Machine::named(name).unwrap();
     machine.clock.0 = 3.2e9;
     (machine.mpi.send, machine.mpi.receive) = (3840, 3840);
-    machine.linux.semaphore = Seconds(0.0);
+    let services = &mut machine.linux.services;
+    (services.semaphore, services.yield_alone) = (Seconds(0.0), Seconds(0.2e-6));
+    services.yield_ = Seconds(2e-6);
     machine.ppe_issue.threads = ThreadSharing::Given;
     let cache = &mut machine.cache;
     (cache.l2_hit, cache.memory) = (machine.ppe.load, machine.ppe.load);
@@ -480,7 +482,7 @@ fn a_message_takes_the_locks_of_its_queue_and_of_the_packets() {
         .unwrap()
     };
     let without = message(&machine);
-    machine.linux.semaphore = Seconds(1e-6);
+    machine.linux.services.semaphore = Seconds(1e-6);
     assert_relative_eq!(message(&machine) - without, 6e-6, max_relative = 1e-6);
 }
 

@@ -367,6 +367,11 @@ impl Pipeline {
         Seconds(left.max(0.0))
     }
 
+    /// What something that takes so long when the other thread waits takes as things stand, for one that is not busy yet.
+    pub fn slowed(&self, alone: Seconds) -> Seconds {
+        if self.busy.read(|&busy| busy > 0) { alone * self.slowdown } else { alone }
+    }
+
     /// A thread begins to be busy with something that lasts as long as it lasts, such as a loop that
     /// polls.
     pub fn begin(&self) {

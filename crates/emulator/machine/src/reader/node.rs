@@ -56,6 +56,20 @@ impl<'d> Node<'_, 'd> {
         Ok((value, range, table))
     }
 
+    /// What a way through the kernel is made of, in the order of its unit.
+    fn path(self, count: usize) -> Result<Vec<u32>> {
+        let (unit, range) = bounds(self.name, "path");
+        let table = self.table(&["value", "unit", "source", "status"])?;
+        let values = table.optional_numbers("value")?.unwrap_or_default();
+        let is_count = |it: &f64| range.contains(it) && it.fract() == 0.0;
+        if values.len() != count || !values.iter().all(is_count) {
+            let expected = format!("{count} counts up to {}: {unit}", range.end());
+            return Err(table.error("value", format!("{values:?}"), expected));
+        }
+        self.layers.note(&table, values[1], unit)?;
+        Ok(values.into_iter().map(|it| it as u32).collect())
+    }
+
     /// Times by number of ranks.
     fn times(self) -> Result<Vec<(u32, f64)>> {
         let table = self.table(&["ranks", "value", "unit", "source", "status"])?;
@@ -137,6 +151,10 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
         }
     }
 
+    fn deserialize_tuple<V: Visitor<'de>>(self, count: usize, visitor: V) -> Refused<V::Value> {
+        visitor.visit_seq(SeqDeserializer::<_, Refusal>::new(self.path(count)?.into_iter()))
+    }
+
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Refused<V::Value> {
         visitor.visit_map(MapDeserializer::new(self.times()?.into_iter()))
     }
@@ -146,7 +164,7 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct tuple
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct
         tuple_struct enum identifier ignored_any
     }
 }

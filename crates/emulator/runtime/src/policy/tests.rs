@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::*;
 use crate::{Call, Dispatch, Edtlp, Linux, Loop, Runtime, Signalling, SpeProgram, Task};
-use mmgp_base::units::Cycles;
+use mmgp_base::units::{Cycles, Seconds};
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
 use mmgp_machine::Layout;
@@ -164,11 +164,20 @@ impl SpeProgram for Program {
     }
 }
 
+/// A QS20 whose run-time system has no lock, and does what is counted of its books once; a yield takes 2 us.
+fn machine() -> Machine {
+    let mut machine = Machine::named("qs20").unwrap();
+    (machine.ppe.books, machine.ppe.lock) = (1, Cycles(0));
+    let services = &mut machine.linux.services;
+    (services.yield_, services.yield_alone) = (Seconds(2e-6), Seconds(0.2e-6));
+    machine
+}
+
 /// What was noted while processes 0 and 1 had one task each, function 7 + rank, and how many SPEs
 /// shared them.
 fn notes(place: fn(&Request<'_>, &BusyMap) -> Decision) -> (Vec<String>, Vec<u32>, f64) {
     let log = Rc::new(RefCell::new(Vec::new()));
-    let machine = Machine::named("qs20").unwrap();
+    let machine = machine();
     let policy = Noting { place, log: Rc::clone(&log) };
     let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), Box::new(policy));
     on.load(&Rc::new(Program), Signalling::Memory);
@@ -209,7 +218,7 @@ fn a_task_that_has_to_wait_is_placed_when_a_lease_ends() {
     assert_eq!(log, expected);
     assert_eq!(shares, [2, 2]);
     // Two calls of 11 us, one after the other.
-    assert!(time > 22e-6 && time < 35e-6, "{time:e}");
+    assert!(time > 22e-6 && time < 42e-6, "{time:e}");
 }
 
 #[test]
@@ -223,7 +232,7 @@ fn the_host_does_what_the_policy_sends_there() {
 /// Places at which five calls of a function run, one after the other, that the host takes so many operations for
 /// and an SPE 10 us: `S` and `H`.
 fn places(policy: &str, operations: u64) -> String {
-    let machine = Machine::named("qs20").unwrap();
+    let machine = machine();
     let policy = policy_named(policy).unwrap();
     let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
     on.load(&Rc::new(Program), Signalling::Memory);
@@ -263,7 +272,7 @@ fn a_policy_that_leases_too_many_spes_is_a_bug() {
 
 /// Time of two processes on one hardware thread with an SPE and a task of 10 us each \[us\].
 fn time_of_two(policy: Box<dyn Policy>) -> f64 {
-    let machine = Machine::named("qs20").unwrap();
+    let machine = machine();
     let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
     on.load(&Rc::new(Program), Signalling::Memory);
     // Two Cells with two threads each: ranks 0 and 4 are dealt to the same.
@@ -301,7 +310,7 @@ impl SpeProgram for LongAndShort {
 /// When two processes on one hardware thread have done one long task and three short ones, in that
 /// order of dispatch \[us\].
 fn ends(order: &str) -> [f64; 2] {
-    let machine = Machine::named("qs20").unwrap();
+    let machine = machine();
     let policy = policy_named(&format!("edtlp:{order}")).unwrap();
     let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
     on.load(&Rc::new(LongAndShort), Signalling::Memory);

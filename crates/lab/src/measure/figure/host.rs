@@ -22,7 +22,7 @@ use super::super::{ClockPhases, micro, task_profile};
 use super::{Bench, Program, transfers};
 use crate::measure::messages::times;
 
-pub(super) const PROGRAMS: [Program; 19] = [
+pub(super) const PROGRAMS: [Program; 20] = [
     Program { name: "cache-chase", measure: cache_chase },
     Program { name: "cache-read", measure: |machine, at| Ok(read(machine, at, Pointer)) },
     Program { name: "cache-read-indexed", measure: |machine, at| Ok(read(machine, at, Index)) },
@@ -35,6 +35,7 @@ pub(super) const PROGRAMS: [Program; 19] = [
     Program { name: "alpha", measure: alpha },
     Program { name: "context-switch", measure: context_switch },
     Program { name: "sched-yield", measure: sched_yield },
+    Program { name: "yield-round", measure: yield_round },
     Program { name: "raxml-edtlp", measure: |machine, at| profile::<Edtlp>(machine, at) },
     Program { name: "raxml-linux", measure: |machine, at| profile::<Linux>(machine, at) },
     Program { name: "collective", measure: collective },
@@ -80,6 +81,24 @@ fn sched_yield(machine: &Machine, processes: u32) -> Result<Quantity> {
     let row = rows.iter().find(|row| row.processes == processes);
     let row = row.expect("invariant: the micro-benchmark runs two processes");
     Ok(Quantity::Time(Seconds(row.time_s / row.switches as f64)))
+}
+
+/// Time in which each of so many processes, dealt to the hardware threads, has yielded once, where they do nothing else.
+fn yield_round(machine: &Machine, processes: u32) -> Result<Quantity> {
+    const ROUNDS: u32 = 500;
+    let bench = Bench::under(machine, &Sharing::kernel(machine));
+    for rank in 0..processes {
+        let process = bench.blade.host_process(rank);
+        bench.start(&format!("rank {rank}"), async move {
+            process.resume().await;
+            for _ in 0..ROUNDS {
+                process.sched_yield().await;
+            }
+            process.release();
+            Ok(())
+        });
+    }
+    Ok(Quantity::Time(Seconds(bench.run()?.0 / f64::from(ROUNDS))))
 }
 
 /// Time of so many workers with the task profile of RAxML on one Cell, one bootstrap each, over

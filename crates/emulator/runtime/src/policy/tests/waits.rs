@@ -3,7 +3,7 @@
 use super::*;
 use crate::policy::policy_named;
 use mmgp_base::units::Seconds;
-use mmgp_machine::ThreadSharing;
+use mmgp_machine::{Services, ThreadSharing};
 
 /// A PlayStation 3 of 1 GHz that takes no time for anything but what a test sets, and for DMA, a
 /// fraction of a microsecond.
@@ -19,12 +19,11 @@ fn machine() -> Machine {
     for cost in [&mut cache.l2_hit, &mut cache.memory, &mut cache.translation] {
         *cost = Cycles(0);
     }
-    machine.spu.poll = Cycles(0);
-    let linux = &mut machine.linux;
-    let switches = [&mut linux.yield_, &mut linux.context_switch];
-    let calls = [&mut linux.system_call, &mut linux.interrupt];
-    let accesses = [&mut ppe.mmio_load, &mut ppe.mmio_store];
-    for cost in switches.into_iter().chain(calls).chain(accesses) {
+    for cost in [&mut ppe.lock, &mut ppe.barrier, &mut machine.mfc.claim, &mut machine.spu.poll] {
+        *cost = Cycles(0);
+    }
+    machine.linux.services = Services::default();
+    for cost in [&mut machine.linux.context_switch, &mut ppe.mmio_load, &mut ppe.mmio_store] {
         *cost = Seconds(0.0);
     }
     machine
@@ -80,8 +79,8 @@ fn ends_of(
 #[test]
 fn a_process_that_has_run_much_is_yielded_to_once_its_entry_is_set_and_otherwise_not() {
     let mut machine = machine();
-    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
-    machine.linux.system_call = microseconds(1);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    machine.linux.services.yield_alone = microseconds(1);
     let processes = [(0, 0, 1000), (2, 200, 20)];
     // Rank 0 looks and yields at 0, rank 2 is there at 10 and starts its SPE at 210, when it has run
     // for 210 us and rank 0 for none. Rank 0 is there again at 220 and yields to itself until it has
@@ -101,7 +100,7 @@ fn a_process_that_has_run_much_is_yielded_to_once_its_entry_is_set_and_otherwise
 #[test]
 fn who_is_never_in_the_list_runs_all_the_same() {
     let mut machine = machine();
-    machine.linux.yield_ = microseconds(10);
+    machine.linux.services.yield_ = microseconds(10);
     // Three share a latency of 2 ms: a slice is 667 us. Rank 0 scans for 10 us and so sees each of its
     // tasks done, until its slice ends. From then on ranks 0 and 2 find each other done all the time,
     // while rank 4 has not begun, for a slice more. Then it comes in.
@@ -133,7 +132,8 @@ fn who_is_never_in_the_list_runs_all_the_same() {
 #[test]
 fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
     let mut machine = machine();
-    (machine.linux.yield_, machine.linux.system_call) = (microseconds(10), microseconds(5));
+    (machine.linux.services.yield_, machine.linux.services.yield_alone) =
+        (microseconds(10), microseconds(5));
     let end = |policy: &str, task: u32| ends(&machine, policy, &[(0, 0, task)]).0[0];
     // A scan takes 10 us, and then a yield to itself 5; what comes then is seen at 15.
     assert_eq!([7, 12, 18].map(|task| end("sled", task)), [7, 15, 18]);
@@ -144,7 +144,7 @@ fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
 #[test]
 fn a_process_that_is_not_pinned_is_yielded_to_from_the_other_hardware_thread() {
     let mut machine = machine();
-    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
     let processes = [(1, 0, 1000), (2, 0, 20), (0, 500, 10)];
     // Rank 2 scans until 10, rank 0 is there at 20 and computes until 520. Rank 2's task was done at 20.
     // Rank 1, alone on the other hardware thread, finds that and has rank 2 come over in 15 us.
@@ -157,7 +157,7 @@ fn a_process_that_is_not_pinned_is_yielded_to_from_the_other_hardware_thread() {
 #[test]
 fn who_runs_already_on_another_hardware_thread_is_not_yielded_to() {
     let mut machine = machine();
-    machine.linux.yield_ = microseconds(100);
+    machine.linux.services.yield_ = microseconds(100);
     // Rank 1 sees that its task is done, and so does rank 0, which would have rank 2 come in.
     let ends = ends(&machine, "sled:free", &[(0, 0, 22), (1, 0, 20), (2, 0, 0)]).0;
     assert_eq!(ends[..2], [22, 20]);
@@ -167,7 +167,7 @@ fn who_runs_already_on_another_hardware_thread_is_not_yielded_to() {
 fn the_affinity_check_takes_time_for_each_entry_and_hardware_thread() {
     let mut machine = machine();
     machine.ppe.branch = Cycles(1000);
-    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(20), 1.0);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(20), 1.0);
     // Rank 1 looks at its own entry at 1 and passes over six in 6 us each: rank 2's, which was done at
     // 20, by 25. One check, for the other hardware thread, takes until 26, the switch until 46, and the
     // look at its own entry until 47.
@@ -178,7 +178,7 @@ fn the_affinity_check_takes_time_for_each_entry_and_hardware_thread() {
 #[test]
 fn of_a_queue_the_oldest_entry_comes_first_and_of_a_list_the_next() {
     let mut machine = machine();
-    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.0);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.0);
     // Ranks 2 and 4 have begun when rank 0 comes in, at 40, which computes until 240. Rank 4 was done
     // before rank 2.
     let processes = [(2, 0, 70), (4, 0, 40), (0, 200, 1000)];
@@ -219,7 +219,7 @@ fn a_look_at_the_list_takes_time_for_each_entry_and_an_item_for_being_taken() {
     // A pass over six entries, its own once more, and twelve loads.
     assert_eq!(end("work-stealing"), 30 + 6 + 1 + 12);
     // Its own at 1; then passes over three entries, the tenth of which ends at 31; and its own again.
-    machine.linux.yield_ = microseconds(60);
+    machine.linux.services.yield_ = microseconds(60);
     let end = ends(&machine, "sled", &[(0, 0, 30)]).0[0];
     assert_eq!(end, 31 + 1);
 }
@@ -239,7 +239,7 @@ fn whichever_hardware_thread_is_free_goes_on_with_stolen_work_and_switches_to_no
 #[test]
 fn what_depends_on_its_process_goes_on_where_that_is_pinned_and_has_it_come_in() {
     let mut machine = machine();
-    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
     let processes = [(0, 500, 10), (1, 0, 300), (2, 0, 30)];
     let ends = |machine: &Machine| {
         ends_of(machine, "work-stealing", &processes, |task| task.continued_by_its_process())
@@ -260,11 +260,13 @@ fn what_depends_on_its_process_goes_on_where_that_is_pinned_and_has_it_come_in()
 #[test]
 fn a_callback_interrupts_and_is_handled_when_its_process_is_scheduled() {
     let mut machine = machine();
-    (machine.linux.interrupt, machine.linux.system_call) = (microseconds(7), microseconds(1));
+    (machine.linux.services.interrupt, machine.linux.services.yield_alone) =
+        (microseconds(7), microseconds(1));
+    machine.linux.services.spe_run = microseconds(2);
     (machine.ppe.mmio_load, machine.ppe.mmio_store) = (microseconds(2), microseconds(3));
     let end = |policy: &str| ends(&machine, policy, &[(0, 0, 30)]).0[0];
     // Started at 6 by two stores, done at 36, interrupts until 43, a microsecond after which there is
-    // a look; a call, a load, a call and a store are 7; the result is loaded.
+    // a look; the way out of a call, a load, the way in and a store are 7; the result is loaded.
     assert_eq!(end("callback"), 43 + 7 + 2);
     // Looks of 3 us from 8 on, of which one ends at 38.
     assert_eq!(end("ynr"), 38 + 2);
@@ -273,10 +275,10 @@ fn a_callback_interrupts_and_is_handled_when_its_process_is_scheduled() {
 #[test]
 fn a_callback_waits_for_its_turn() {
     let mut machine = machine();
-    machine.linux.yield_ = microseconds(10);
-    machine.linux.system_call = microseconds(1);
+    machine.linux.services.yield_ = microseconds(10);
+    machine.linux.services.spe_run = microseconds(2);
     // Rank 2 comes in at 10 and computes until 210; the task of rank 0 was done at 50. Rank 0 comes
-    // back at 220, and has two system calls.
+    // back at 220, and has both ways of a call.
     let ends = ends(&machine, "callback", &[(0, 0, 50), (2, 200, 1000)]).0;
     assert_eq!(ends[0], 222);
 }
