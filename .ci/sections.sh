@@ -72,7 +72,7 @@ ended() {
 }
 
 # The C interface is tested under valgrind, the page in Chromium, the notebooks with Python, lists of
-# runs with GNU parallel.
+# runs with GNU parallel, off-loads on pocl.
 system_packages() {
     local wanted=()
     has cc || wanted+=(gcc libc6-dev)
@@ -82,6 +82,7 @@ system_packages() {
     has node || wanted+=(nodejs npm)
     has python3 || wanted+=(python3 python3-venv)
     has parallel || wanted+=(parallel)
+    [ -e /etc/OpenCL/vendors/pocl.icd ] || wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
     if [ ${#wanted[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && has apt-get; then
         apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}" ||

@@ -1,20 +1,27 @@
 //! `mmgp bench` and `mmgp profile`: what a machine measures for a fit.
 
+#[cfg(target_os = "linux")]
+mod device;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(target_os = "linux")]
+mod ranks;
+#[cfg(target_os = "linux")]
+mod runner;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+#[cfg(target_os = "linux")]
+use host::on_host;
 
 use super::Answer;
 use super::files::Guard;
 use super::input::{AppArguments, HOST, MachineArguments, SchedulerArguments};
 use super::output::{Verbosity, data};
-#[cfg(target_os = "linux")]
-use super::output::{line, waiting, warn};
 use super::tune::duration;
 use crate::error::{Error, Result};
 use crate::measure::{self, PROFILE_REPETITIONS, REPETITIONS, micro_benchmarks};
-#[cfg(target_os = "linux")]
-use crate::native::{self, bench::Settings};
 use crate::table::{self, csv};
 use crate::units::Seconds;
 
@@ -33,6 +40,12 @@ pub struct BenchArguments {
     /// With --machine host: repeat until means are known to 2 %, but no longer than this: 10s, 2m [default: 25s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Seconds>,
+    /// With --machine host: the launcher of your MPI and its options, without -n, or none: "mpirun --oversubscribe" [default: mpirun, where it is]
+    #[arg(long, value_name = "LAUNCHER")]
+    mpirun: Option<String>,
+    /// With --machine host: the compiler of that MPI, where it is not beside its launcher
+    #[arg(long, value_name = "MPICC")]
+    mpicc: Option<String>,
     /// Seed of all random numbers; with --machine host of the order of measurements
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -45,17 +58,31 @@ const BENCH_HELP: &str = "\
 Examples:
   mmgp bench --machine ps3 --out measured
   mmgp bench --machine my-blade.toml --repetitions 10 --out measured
-  mmgp bench --machine host --out measured    # this computer, in 25 s
+  mmgp bench --machine host --out measured    # this computer, in 30 s
+  mmgp bench --machine host --mpirun mpirun.mpich --out measured
 
 Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, which `mmgp fit` reads, \
-and memory.csv, which only its refined model asks for. On this computer (Linux; no root) an APU is a \
-worker thread; what was not had, and what else had the processors, is said on standard error.";
+and memory.csv, which only its refined model asks for.
+
+On this computer (Linux; no root) an APU is a worker thread. collective.csv is of \
+your MPI, where its mpirun and mpicc are here, and collective_threads.csv among threads; else the \
+first is among threads. Where OpenCL has a device, launch_opencl.csv has empty kernels, and \
+offload_opencl.csv those between copies. What was not had, and what else had the processors, is said \
+on standard error.";
 
 impl BenchArguments {
     /// Those of this computer, as they are where no flag says otherwise.
-    pub fn of_host(out: &Path, quiet: bool) -> Self {
-        let machine = MachineArguments { machine: HOST.into() };
-        Self { machine, out: out.into(), repetitions: REPETITIONS, budget: None, seed: 1, quiet }
+    pub fn of_host(out: &Path, mpicc: Option<String>, quiet: bool) -> Self {
+        Self {
+            machine: MachineArguments { machine: HOST.into() },
+            out: out.into(),
+            repetitions: REPETITIONS,
+            budget: None,
+            mpirun: None,
+            mpicc,
+            seed: 1,
+            quiet,
+        }
     }
 }
 
@@ -63,11 +90,16 @@ pub fn bench(arguments: &BenchArguments) -> Result<Answer> {
     if arguments.machine.machine == HOST {
         return on_host(arguments);
     }
-    if arguments.budget.is_some() {
+    let of_host = [
+        ("--budget", arguments.budget.is_some()),
+        ("--mpirun", arguments.mpirun.is_some()),
+        ("--mpicc", arguments.mpicc.is_some()),
+    ];
+    if let Some((flag, _)) = of_host.into_iter().find(|(_, is_there)| *is_there) {
         let found = format!("--machine {}", arguments.machine.machine);
         let expected =
             format!("--machine {HOST}; an emulated machine is measured --repetitions times");
-        return Err(Error::out_of_range("--budget", found, expected));
+        return Err(Error::out_of_range(flag, found, expected));
     }
     let target = arguments.machine.target()?;
     table::create_folder(&arguments.out)?;
@@ -75,26 +107,6 @@ pub fn bench(arguments: &BenchArguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let tables = micro_benchmarks(&target, repetitions, seed, &verbosity)?;
     measure::write(&arguments.out, &tables, &[])?;
-    Ok(Answer::Done)
-}
-
-/// The time that measuring this computer takes where nobody says it.
-#[cfg(target_os = "linux")]
-const BUDGET: Seconds = Seconds(25.0);
-
-#[cfg(target_os = "linux")]
-fn on_host(arguments: &BenchArguments) -> Result<Answer> {
-    table::create_folder(&arguments.out)?;
-    let (repetitions, seed) = (arguments.repetitions, arguments.seed);
-    let budget = arguments.budget.unwrap_or(BUDGET);
-    let progress = waiting("micro-benchmarks", Verbosity::from(arguments.quiet));
-    let measured = native::bench::measure(Settings { repetitions, budget, seed })?;
-    drop(progress);
-    warn(&measured.warnings);
-    if !arguments.quiet {
-        line(&measured.conditions.join("; "));
-    }
-    measure::write(&arguments.out, &measured.tables, &measured.conditions)?;
     Ok(Answer::Done)
 }
 

@@ -2,14 +2,15 @@
 //! `tune` and `measure`: it is not for people, and in no help.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::output::line;
-use crate::error::Result;
-use crate::native::supervisor;
+use crate::error::{Error, Result};
+use crate::native::{Supervisor, supervisor};
 use crate::table::{self, Source};
 
 /// What is done at the first signal instead of ending the program.
@@ -60,7 +61,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 /// The word that asks for the supervisor.
-pub const SUPERVISE: &str = "supervise";
+const SUPERVISE: &str = "supervise";
 
 /// The file to lock, as long as anything may be left of what was started, where this process is to run
 /// commands for another mmgp.
@@ -68,6 +69,15 @@ pub fn supervised() -> Option<PathBuf> {
     let mut words = std::env::args_os().skip(1);
     words.next().filter(|word| word == SUPERVISE)?;
     words.next().map(PathBuf::from)
+}
+
+/// Starts the process that runs commands, which locks a file as long as anything may be left of them.
+pub fn supervisor(lock: &Path) -> Result<Supervisor> {
+    let own = std::env::current_exe()
+        .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
+    let mut command = Command::new(own);
+    command.arg(SUPERVISE).arg(lock);
+    Supervisor::start(command)
 }
 
 /// Runs commands until the process that asks is gone.

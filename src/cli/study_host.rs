@@ -68,7 +68,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let (study, warnings) = Study::of(arguments)?;
     warn(&warnings);
     let first = tune::traced_first(&study.space, host::cores() as u64)?;
-    bench::bench(&BenchArguments::of_host(&arguments.out, arguments.quiet))?;
+    bench::bench(&BenchArguments::of_host(
+        &arguments.out,
+        arguments.mpicc.clone(),
+        arguments.quiet,
+    ))?;
     let mut rows = Vec::new();
     let mut runs = BTreeMap::new();
     for &mapping in &first {

@@ -9,8 +9,9 @@
 //! | `memory.csv` | copies of what no cache holds |
 //!
 //! Threads share memory, as processes do within a node, and what is in it moves between caches alike. What
-//! MPI itself adds is not in `collective.csv`, and the change of address spaces not in
-//! `context_switch.csv`; it made 6 % of a switch on an EPYC.
+//! MPI itself adds is not in these collectives, and the change of address spaces not in
+//! `context_switch.csv`; it made 6 % of a switch on an EPYC. What other programs time, ranks of an MPI or a driver
+//! of devices, becomes [`Repetitions`] by the same rules.
 //!
 //! # Repetitions
 //! Each measurement is made once for nothing, which also tells how many calls a row needs so that the clock does
@@ -23,18 +24,19 @@
 
 mod here;
 mod measurements;
+mod repetitions;
 mod team;
 
 use mmgp_base::error::{Result, Warning};
 use mmgp_base::table::MicroBenchmarks;
-use mmgp_base::units::{Percent, Seconds};
+use mmgp_base::units::Seconds;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::clock::Stopwatch;
 use here::Here;
-use measurements::{Measurement, Timed};
+use measurements::Measurement;
+pub use repetitions::{Repetitions, Timed};
 
 /// How long and how often is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +47,8 @@ pub struct Settings {
     pub budget: Seconds,
     /// Seed from which the orders are drawn.
     pub seed: u64,
+    /// File of collectives among threads.
+    pub collective_file: &'static str,
 }
 
 /// What was measured.
@@ -58,17 +62,6 @@ pub struct Benchmarks {
     pub conditions: Vec<String>,
 }
 
-/// A mean that is known so well is not measured further: half its 95 % interval over it.
-const NARROW: f64 = 0.02;
-/// The largest share of a processor's time that others may have in a repetition.
-const LOST: f64 = 0.02;
-/// What is shorter is no slice of another process: interrupts, and leaving the barrier \[s\].
-const BRIEF_S: f64 = 20e-6;
-/// Nobody asks for less: a few cycles of a call \[s\].
-const FEW_CYCLES_S: f64 = 1e-9;
-/// Repetitions after which it does not get better.
-const MOST: usize = 200;
-
 /// Runs all micro-benchmarks.
 ///
 /// # Errors
@@ -76,18 +69,31 @@ const MOST: usize = 200;
 pub fn measure(settings: Settings) -> Result<Benchmarks> {
     let clock = Stopwatch::start();
     let here = Here::new();
-    let (measurements, mut warnings) = measurements::all(&here)?;
+    let (measurements, mut warnings) = measurements::all(&here, settings.collective_file)?;
     let mut all = measurements.into_iter().map(Series::new).collect::<Result<Vec<_>>>()?;
     repeat(&mut all, settings, clock)?;
     warnings.extend(here.doubts());
     warnings.extend(doubts(&all));
     let mut tables = MicroBenchmarks::default();
     for series in &all {
-        for (&timed, repetition) in series.rows().iter().zip(1..) {
+        for (&timed, repetition) in series.repetitions.rows().iter().zip(1..) {
             (series.of.add)(&mut tables, repetition, timed);
         }
     }
     Ok(Benchmarks { tables, warnings, conditions: here.conditions() })
+}
+
+/// Numbers of ranks that have a processor each, as those of threads that are measured: 1, 2, 3, 4, 6, 8..
+pub fn ranks() -> Vec<u32> {
+    let here = Here::new();
+    let processors = here.processors.len() as u32;
+    here.threads().into_iter().filter(|&it| it <= processors).collect()
+}
+
+/// What is to be said of measurements that another program repeated for a file, at least one.
+pub fn doubts_of(file: &str, all: &[Repetitions]) -> Vec<Warning> {
+    let more = "ask for more repetitions";
+    repetitions::doubts(file, &all.iter().collect::<Vec<_>>(), more)
 }
 
 /// Repeats one after the other, until all are settled or the time since the clock was started is over: by lots between
@@ -96,7 +102,7 @@ pub fn measure(settings: Settings) -> Result<Benchmarks> {
 fn repeat(all: &mut [Series<'_>], settings: Settings, clock: Stopwatch) -> Result<()> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
     loop {
-        let open = all.iter_mut().filter(|it| !it.is_settled(settings.repetitions));
+        let open = all.iter_mut().filter(|it| !it.repetitions.is_settled(settings.repetitions));
         let lots = open.map(|it| (it.spent_s * (random.next_u64() >> 11) as f64, it));
         match lots.min_by(|(one, _), (other, _)| one.total_cmp(other)) {
             Some((_, next)) if next.spent_s == 0.0 || clock.elapsed() < settings.budget => {
@@ -111,9 +117,7 @@ fn repeat(all: &mut [Series<'_>], settings: Settings, clock: Stopwatch) -> Resul
 struct Series<'a> {
     of: Measurement<'a>,
     calls: u64,
-    /// Those in which others had little of the processors.
-    kept: Vec<Timed>,
-    disturbed: Vec<Timed>,
+    repetitions: Repetitions,
     /// Time of all repetitions \[s\].
     spent_s: f64,
 }
@@ -127,8 +131,8 @@ impl<'a> Series<'a> {
             // What others had of it says nothing of the calls.
             let time_s = timed.time_s - timed.lost_s;
             if time_s >= of.shortest_s {
-                let (kept, disturbed) = (Vec::new(), Vec::new());
-                return Ok(Self { of, calls, kept, disturbed, spent_s: 0.0 });
+                let repetitions = Repetitions::default();
+                return Ok(Self { of, calls, repetitions, spent_s: 0.0 });
             }
             let more = (1.2 * of.shortest_s / time_s.max(1e-9)).clamp(2.0, 100.0);
             calls = (calls as f64 * more) as u64;
@@ -139,83 +143,17 @@ impl<'a> Series<'a> {
         let clock = Stopwatch::start();
         let timed = (self.of.once)(self.calls)?;
         self.spent_s += clock.elapsed().0;
-        let is_disturbed = timed.lost_s > (LOST * timed.time_s).max(BRIEF_S);
-        if is_disturbed { &mut self.disturbed } else { &mut self.kept }.push(timed);
+        self.repetitions.push(timed);
         Ok(())
     }
-
-    /// Repetitions that count: all, where too few were undisturbed.
-    fn rows(&self) -> Vec<Timed> {
-        if self.is_disturbed() {
-            [&self.kept[..], &self.disturbed].concat()
-        } else {
-            self.kept.clone()
-        }
-    }
-
-    /// Whether there are too few without disturbance to know how they scatter.
-    fn is_disturbed(&self) -> bool {
-        self.kept.len() < 2 && !self.disturbed.is_empty()
-    }
-
-    fn is_settled(&self, repetitions: u32) -> bool {
-        let enough = self.kept.len() >= (repetitions as usize).max(2);
-        enough && (is_narrow(&self.kept) || self.kept.len() >= MOST)
-    }
-}
-
-/// Whether the mean is known well enough.
-fn is_narrow(all: &[Timed]) -> bool {
-    half_width(all) <= NARROW.max(FEW_CYCLES_S / mean(all))
-}
-
-/// The mean time of a call \[s\].
-fn mean(all: &[Timed]) -> f64 {
-    all.iter().map(|it| it.of_one()).sum::<f64>() / all.len() as f64
-}
-
-/// Half the 95 % interval of the mean over the mean.
-fn half_width(all: &[Timed]) -> f64 {
-    let (count, mean) = (all.len() as f64, mean(all));
-    if count < 2.0 {
-        return f64::INFINITY;
-    }
-    let squares: f64 = all.iter().map(|it| (it.of_one() - mean).powi(2)).sum();
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("invariant: it is 1 or more");
-    student.inverse_cdf(0.975) * (squares / (count - 1.0) / count).sqrt() / mean
 }
 
 /// What is to be said of the measurements of each file.
 fn doubts(all: &[Series<'_>]) -> Vec<Warning> {
     let of_file = |series: &[Series<'_>]| {
-        let (file, count) = (series[0].of.file, series.len());
-        let disturbed = series.iter().filter(|it| it.is_disturbed()).count();
-        let disturbed = (disturbed > 0).then(|| {
-            format!(
-                "{file}: in {disturbed} of {count} measurements others had a processor for more than {} \
-                 of nearly every repetition; these times are too long",
-                Percent(LOST)
-            )
-        });
-        let wide: Vec<Vec<Timed>> =
-            series.iter().map(Series::rows).filter(|rows| !is_narrow(rows)).collect();
-        let worst = wide.iter().map(|rows| half_width(rows)).fold(0.0, f64::max);
-        let worst = if worst.is_finite() {
-            format!("to {}", Percent(worst))
-        } else {
-            "by one repetition".into()
-        };
-        let is_over = wide.iter().any(|rows| rows.len() < MOST);
-        let advice = if is_over { "; a larger budget repeats them more often" } else { "" };
-        let wide = (!wide.is_empty()).then(|| {
-            format!(
-                "{file}: the means of {} of {count} measurements are known less well than to {}, the \
-                 worst {worst}{advice}",
-                wide.len(),
-                Percent(NARROW)
-            )
-        });
-        [disturbed, wide].into_iter().flatten().map(Warning::Note)
+        let repetitions: Vec<&Repetitions> = series.iter().map(|it| &it.repetitions).collect();
+        let more = "a larger budget repeats them more often";
+        repetitions::doubts(series[0].of.file, &repetitions, more)
     };
     all.chunk_by(|one, next| one.of.file == next.of.file).flat_map(of_file).collect()
 }
@@ -237,14 +175,15 @@ mod tests {
         Series::new(Measurement { file, shortest_s: 1e-3, once, add }).expect("it is made")
     }
 
-    const SETTINGS: Settings = Settings { repetitions: 5, budget: Seconds(60.0), seed: 1 };
+    const SETTINGS: Settings =
+        Settings { repetitions: 5, budget: Seconds(60.0), seed: 1, collective_file: "x.csv" };
 
     /// Repeats a series alone; how many rows it has, and what is said of it.
     fn check(times: &'static [(f64, f64)], settings: Settings) -> (usize, Vec<String>) {
         let mut all = [series("x.csv", times)];
         repeat(&mut all, settings, Stopwatch::start()).expect("they are made");
         let said = doubts(&all).iter().map(Warning::to_string).collect();
-        (all[0].rows().len(), said)
+        (all[0].repetitions.rows().len(), said)
     }
 
     #[test]
@@ -256,7 +195,7 @@ mod tests {
         // Half of the time the one and half the other: more of them say no more.
         let said = "x.csv: the means of 1 of 1 measurements are known less well than to 2.0 %, the worst to 7.0 %";
         let times = &[(1e-3, 0.0), (3e-3, 0.0)];
-        assert_eq!(check(times, SETTINGS), (MOST, vec![said.to_string()]));
+        assert_eq!(check(times, SETTINGS), (repetitions::MOST, vec![said.to_string()]));
         // Nobody asks for less than a nanosecond.
         assert_eq!(check(&[(1e-9, 0.0), (2e-9, 0.0)], SETTINGS).0, 5);
     }
@@ -288,8 +227,8 @@ mod tests {
         let mut all = [series("x.csv", times), series("x.csv", times), series("y.csv", times)];
         repeat(&mut all, Settings { budget: Seconds(0.0), ..SETTINGS }, Stopwatch::start())
             .unwrap();
-        assert!(all.iter().all(|it| it.rows().len() == 1));
+        assert!(all.iter().all(|it| it.repetitions.rows().len() == 1));
         repeat(&mut all, SETTINGS, Stopwatch::start()).unwrap();
-        assert!(all.iter().all(|it| it.is_settled(5)));
+        assert!(all.iter().all(|it| it.repetitions.is_settled(5)));
     }
 }

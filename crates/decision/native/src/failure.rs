@@ -7,6 +7,7 @@ use std::path::Path;
 use mmgp_base::Mapping;
 use mmgp_base::attempt::{Attempt, Status};
 use mmgp_base::table::Source;
+use mmgp_base::units::Seconds;
 
 use crate::supervisor::CommandEnd;
 
@@ -66,6 +67,15 @@ pub(crate) fn failure(ended: &CommandEnd) -> Option<String> {
         }),
         (None, None) => Some(format!("it ended in an unknown way{said}")),
     }
+}
+
+/// Why a command did not end well or in time, with its last words.
+pub fn reason(ended: &CommandEnd) -> Option<String> {
+    if !ended.is_late {
+        return failure(ended);
+    }
+    let said = said(&ended.errors, &ended.output).map_or(String::new(), |it| format!(": {it}"));
+    Some(format!("stopped after {}{said}", Seconds(ended.wall_s)))
 }
 
 /// The line that says what went wrong: one that is known, or else the last one with letters, of its errors or

@@ -53,7 +53,7 @@ pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};
 #[cfg(unix)]
-pub use failure::{failure_notes, first_failure};
+pub use failure::{failure_notes, first_failure, reason};
 #[cfg(unix)]
 pub use pin::Pin;
 #[cfg(unix)]

@@ -80,7 +80,7 @@ pub fn regions(traced: &Traced) -> Vec<RegionShare> {
     let (ranks, p) = (traced.processes.len() as f64, traced.threads());
     let mut sums: BTreeMap<&String, [f64; 4]> = BTreeMap::new();
     for region in traced.processes.iter().flat_map(|it| &it.regions) {
-        let sum = sums.entry(&names[&(region.code.0.clone(), region.code.1)]).or_default();
+        let sum = sums.entry(names.of(region)).or_default();
         let own =
             [region.calls as f64, region.time, region.uneven(p), region.time - region.slowest];
         sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);

@@ -7,14 +7,19 @@
 //! collectives on fewer ranks, and each process writes a file ([`Process`]). [`terms`] makes rows of `terms.csv`
 //! of these files, and [`profile`] rows of `profile.csv` of a run at m = p = 1.
 //!
+//! The same C times collectives of the user's MPI by themselves ([`ranks`]), for micro-benchmarks; beside it is a program
+//! that times off-loads to a device of OpenCL ([`device`]).
+//!
 //! What cannot be seen is said ([`Traced::warnings`]), not guessed: statically linked programs, pools of threads
 //! that are no runtime's of OpenMP, ranks whose files are missing.
 //!
 //! Read on at [`run`], which runs a program.
 
 mod breakdown;
+pub mod device;
 mod library;
 mod process;
+pub mod ranks;
 mod run;
 mod symbols;
 mod terms;

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -25,6 +25,9 @@ const FLAGS: [&str; 4] = ["-O2", "-std=gnu11", "-fPIC", "-DMMGP_PROBE"];
 /// Programs that start the ranks of others.
 const LAUNCHERS: [&str; 7] = ["mpirun", "mpiexec", "orterun", "prterun", "srun", "jsrun", "aprun"];
 
+/// A program of MPI that does nothing, among whose ranks the library times collectives.
+const RANKS: &str = include_str!("c/ranks.c");
+
 /// The library, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
@@ -32,6 +35,8 @@ pub struct Library {
     pub file: PathBuf,
     /// Whether it knows an MPI.
     pub has_mpi: bool,
+    /// The compiler that it was made by.
+    compiler: PathBuf,
 }
 
 impl Library {
@@ -58,29 +63,70 @@ impl Library {
     }
 
     fn compiled(compiler: &Path, has_mpi: bool) -> Result<Self> {
-        // What the wrapper adds, and of which version the compiler is, are what a build depends on.
-        let of_mpi = if has_mpi { output(compiler, &["-show"]) } else { String::new() };
-        let version = output(compiler, &["--version"]);
         let cupti = cupti();
-        let mut key = DefaultHasher::new();
-        (SOURCES, FLAGS, compiler, of_mpi, version, &cupti).hash(&mut key);
-        let folder = cache().join("mmgp");
-        let file = folder.join(format!("probe-{:016x}.so", key.finish()));
-        if !file.exists() {
-            table::create_folder(&folder)?;
-            let work = folder.join(format!("build-{}", std::process::id()));
-            let built = build(compiler, (has_mpi, &cupti), &work)
-                .and_then(|library| table::replace(&library, &file));
-            table::remove_folder(&work)?;
-            built?;
+        let name = ("probe", ".so");
+        let file = cached(name, (compiler, has_mpi), &(SOURCES, FLAGS, &cupti), |work| {
+            build(compiler, (has_mpi, &cupti), work)
+        })?;
+        Ok(Self { file, has_mpi, compiler: compiler.into() })
+    }
+
+    /// The file of a program of the library's MPI that does nothing, for [`ranks`](crate::ranks).
+    ///
+    /// # Errors
+    /// [`Error::Program`] where the library knows no MPI, or the compiler refuses.
+    pub fn ranks(&self) -> Result<PathBuf> {
+        if !self.has_mpi {
+            return Err(missing("mpicc", "name the compiler of your MPI by --mpicc PATH"));
         }
-        Ok(Self { file, has_mpi })
+        program("ranks", RANKS, (&self.compiler, true), &[])
     }
 }
 
-/// Compiles in a folder of its own; the library's file there.
+/// The file of a program in C, compiled where the user's cache has none of the same source, compiler and MPI.
+pub(crate) fn program(
+    name: &str,
+    source: &str,
+    (compiler, has_mpi): (&Path, bool),
+    libraries: &[&str],
+) -> Result<PathBuf> {
+    cached((name, ""), (compiler, has_mpi), &(source, libraries), |work| {
+        let (text, file) = (work.join(name).with_extension("c"), work.join(name));
+        table::write(&text, source)?;
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-std=gnu11"]).arg(&text).arg("-o").arg(&file).args(libraries);
+        succeeds(&mut command, compiler)?;
+        Ok(file)
+    })
+}
+
+/// A file that a compiler makes, in a folder of its own, of the sources whose hash is in its name; made where it is
+/// not in the user's cache.
+fn cached(
+    (name, end): (&str, &str),
+    (compiler, has_mpi): (&Path, bool),
+    sources: &impl Hash,
+    make: impl FnOnce(&Path) -> Result<PathBuf>,
+) -> Result<PathBuf> {
+    // What the wrapper adds, and of which version the compiler is, are what a build depends on.
+    let of_mpi = if has_mpi { output(compiler, &["-show"]) } else { String::new() };
+    let version = output(compiler, &["--version"]);
+    let mut key = DefaultHasher::new();
+    (sources, compiler, of_mpi, version).hash(&mut key);
+    let folder = cache().join("mmgp");
+    let file = folder.join(format!("{name}-{:016x}{end}", key.finish()));
+    if !file.exists() {
+        let work = folder.join(format!("build-{}", std::process::id()));
+        table::create_folder(&work)?;
+        let made = make(&work).and_then(|made| table::replace(&made, &file));
+        table::remove_folder(&work)?;
+        made?;
+    }
+    Ok(file)
+}
+
+/// Compiles in a folder; the library's file there.
 fn build(compiler: &Path, (has_mpi, cupti): (bool, &[String]), work: &Path) -> Result<PathBuf> {
-    table::create_folder(work)?;
     for (name, text) in SOURCES {
         table::write(&work.join(name), text)?;
     }
@@ -112,7 +158,7 @@ fn succeeds(command: &mut Command, compiler: &Path) -> Result<()> {
     }
     let said = String::from_utf8_lossy(&stderr);
     let first = said.lines().find(|line| line.contains("error")).or_else(|| said.lines().next());
-    Err(failed(format!("cannot compile the probe: {}", first.unwrap_or("it says nothing"))))
+    Err(failed(format!("cannot compile what mmgp carries: {}", first.unwrap_or("it says nothing"))))
 }
 
 /// What a compiler says; nothing where it does not.
@@ -121,7 +167,7 @@ fn output(compiler: &Path, arguments: &[&str]) -> String {
     said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned()).unwrap_or_default()
 }
 
-fn c_compiler() -> Result<PathBuf> {
+pub(crate) fn c_compiler() -> Result<PathBuf> {
     let named = env::var_os("CC").filter(|name| !name.is_empty()).map(PathBuf::from);
     let compiler = named.or_else(|| ["cc", "gcc", "clang"].into_iter().find_map(found));
     compiler.ok_or_else(|| missing("a C compiler", "install gcc or clang, or name one by CC"))

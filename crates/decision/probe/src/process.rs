@@ -3,6 +3,8 @@
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 
+use crate::ranks::Batches;
+
 /// How a process ended, in the library's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Ended {
@@ -48,6 +50,8 @@ pub struct Process {
     pub empty: Vec<Calibrated>,
     /// Times of collectives, by ranks: what rank 0 says.
     pub collectives: Vec<Calibrated>,
+    /// Batches of the collectives that it was asked to time: what rank 0 says.
+    pub batches: Vec<Batches>,
     /// Kernels and copies of its devices: name, how often, and time \[s\].
     pub devices: Vec<(String, u64, f64)>,
     /// Time in which a device of its was busy \[s\].
@@ -225,6 +229,7 @@ impl Process {
                 time: fields.time()?,
                 std_error: fields.time()?,
             }),
+            "batches" => self.batches.push(batches(fields)?),
             "devices" => self.device_time = fields.time()?,
             "device" => {
                 self.devices.push((fields.text()?.into(), fields.count()?, fields.time()?));
@@ -258,6 +263,16 @@ impl Process {
         let messages: f64 = self.operations.iter().map(|it| it.outside).sum();
         (self.time - regions - messages - self.device_time).max(0.0)
     }
+}
+
+fn batches(fields: &mut Fields<'_>) -> Result<Batches> {
+    let (operation, ranks) = (fields.text()?.into(), fields.small()?);
+    let (bytes, calls) = (fields.count()?, fields.count()?);
+    let mut times = Vec::new();
+    while fields.fields.clone().next().is_some() {
+        times.push((fields.time()?, fields.time()?));
+    }
+    Ok(Batches { operation, bytes, ranks, calls, times })
 }
 
 fn region(fields: &mut Fields<'_>) -> Result<Region> {

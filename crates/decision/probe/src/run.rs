@@ -99,12 +99,8 @@ fn started(
     set: impl FnOnce(&mut Command),
 ) -> Result<()> {
     let failed = |why: String| Error::Program { program: argv[0].clone(), why };
-    let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
-    let own = library.file.to_string_lossy();
-    let preload = if preloaded.is_empty() { own.to_string() } else { format!("{own}:{preloaded}") };
-    let folder = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(&argv[0]);
-    command.args(&argv[1..]).env("LD_PRELOAD", preload).env("MMGP_PROBE_DIR", folder);
+    command.args(&argv[1..]).envs(environment(library, folder)?);
     command.env("CUDA_INJECTION64_PATH", &library.file);
     command.env("MMGP_PROBE_PARENT", std::process::id().to_string());
     set(&mut command);
@@ -119,6 +115,20 @@ fn started(
             Err(failed(format!("was ended by signal {signal}: nothing is kept of it")))
         }
     }
+}
+
+/// The environment that loads the library into a program, which writes into a folder.
+///
+/// # Errors
+/// [`Error::Program`] where the folder of this process is not known.
+pub(crate) fn environment(library: &Library, folder: &Path) -> Result<BTreeMap<String, String>> {
+    let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
+    let own = library.file.to_string_lossy();
+    let preload = if preloaded.is_empty() { own.to_string() } else { format!("{own}:{preloaded}") };
+    let folder = std::path::absolute(folder)
+        .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
+    let folder = folder.to_string_lossy().into_owned();
+    Ok([("LD_PRELOAD".into(), preload), ("MMGP_PROBE_DIR".into(), folder)].into())
 }
 
 /// What the ranks of a run wrote in a folder.

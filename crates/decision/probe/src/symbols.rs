@@ -7,7 +7,7 @@ use mmgp_base::table;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol as _};
 
-use crate::process::Process;
+use crate::process::{Process, Region};
 
 /// The symbols of a file, by address; none where it has no names left.
 struct Symbols(BTreeMap<u64, (u64, String)>);
@@ -35,9 +35,19 @@ impl Symbols {
     }
 }
 
-/// The names of the regions of all processes, by file and address: the function in which each stands, with a number
-/// where that has several.
-pub(crate) fn names(processes: &[Process]) -> BTreeMap<(String, u64), String> {
+/// The names of regions, by file and address.
+pub(crate) struct Names(BTreeMap<(String, u64), String>);
+
+impl Names {
+    /// The name of a region of these processes.
+    pub(crate) fn of(&self, region: &Region) -> &String {
+        let (file, address, _) = &region.code;
+        &self.0[&(file.clone(), *address)]
+    }
+}
+
+/// The names of the regions of all processes: the function in which each stands, with a number where that has several.
+pub(crate) fn names(processes: &[Process]) -> Names {
     let regions = processes.iter().flat_map(|it| &it.regions);
     let mut codes: Vec<(String, u64, String)> = regions.map(|it| it.code.clone()).collect();
     codes.sort();
@@ -64,7 +74,7 @@ pub(crate) fn names(processes: &[Process]) -> BTreeMap<(String, u64), String> {
         let name = if counts[&name] > 1 { format!("{name} {number}") } else { name };
         (code, name)
     };
-    named.into_iter().map(numbered).collect()
+    Names(named.into_iter().map(numbered).collect())
 }
 
 /// The function in which a compiler found a region: GCC's `f._omp_fn.0`, and names of C++ as they were written,

@@ -6,7 +6,7 @@ use mmgp_base::table::records::{Maybe, Profile, TERMS, TermRow};
 
 use crate::process::{Process, Region};
 use crate::run::Traced;
-use crate::symbols::{names, readable};
+use crate::symbols::{Names, names, readable};
 
 /// The rows of a run.
 struct Rows<'a> {
@@ -62,14 +62,14 @@ pub fn terms(traced: &Traced, run: &str) -> Vec<TermRow> {
     rows.rows
 }
 
-fn of_process(rows: &mut Rows<'_>, process: &Process, names: &BTreeMap<(String, u64), String>) {
+fn of_process(rows: &mut Rows<'_>, process: &Process, names: &Names) {
     let rank = Some(process.rank);
     rows.push(rank, "", "time", process.time);
     rows.push(rank, "", "t_hpu", process.host_time());
     rows.push(rank, "", "cpu", process.cpu);
     rows.push(rank, "", "switches", process.switches as f64);
     for region in process.off_loads() {
-        let phase = &names[&(region.code.0.clone(), region.code.1)];
+        let phase = names.of(region);
         for (term, value) in of_region(region, rows.p) {
             rows.push(rank, phase, term, value);
         }

@@ -1,12 +1,10 @@
 //! This computer as the target of a search.
 
-use std::process::Command;
-
 use super::{StartedTarget, TargetEntry};
 use crate::cli::signals;
 use crate::cli::tune::{Interrupt, Job, Session};
-use crate::error::{Error, Result};
-use crate::native::{Program, Supervisor};
+use crate::error::Result;
+use crate::native::Program;
 
 /// The target on the command line.
 pub const ENTRY: TargetEntry =
@@ -14,11 +12,7 @@ pub const ENTRY: TargetEntry =
 
 /// Starts the process that runs commands, and has it stop at a signal.
 fn start(job: &Job, session: &Session) -> Result<StartedTarget> {
-    let own = std::env::current_exe()
-        .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
-    let mut command = Command::new(own);
-    command.arg(signals::SUPERVISE).arg(session.running());
-    let supervisor = Supervisor::start(command)?;
+    let supervisor = signals::supervisor(&session.running())?;
     let stop = supervisor.stopper();
     let interrupt = Interrupt::then(move || stop.stop());
     Ok((Box::new(Program::new(job.settings.clone(), supervisor)), interrupt))

@@ -22,10 +22,14 @@ pub(crate) fn offload(measured: &FileRows<Offload>) -> Result<TermMeasurement<Es
     let mut warnings: Vec<Warning> = warm_up(file, &repetitions(measured)).into_iter().collect();
     let mut intercept = match by_bytes.len() {
         1 => {
-            warnings.push(Warning::Note(format!(
-                "{file}: with one message size only, o_offload_s cannot be separated from the \
-                 part that grows with the size; measure several sizes"
-            )));
+            // Launches without a message have no such part.
+            let has_message = by_bytes.keys().any(|&bytes| bytes > 0);
+            warnings.extend(has_message.then(|| {
+                Warning::Note(format!(
+                    "{file}: with one message size only, o_offload_s cannot be separated from the \
+                     part that grows with the size; measure several sizes"
+                ))
+            }));
             Mean::of(&by_bytes.into_values().flatten().collect::<Vec<_>>())
         }
         _ => {
@@ -358,6 +362,13 @@ mod tests {
         let result = check(&[(64, 1, 20.0), (64, 2, 40.0)]).unwrap();
         approx::assert_relative_eq!(result.value.value, 3e-6, max_relative = 1e-12);
         assert!(matches!(&result.warnings[..], [Warning::Note(_)]));
+    }
+
+    #[test]
+    fn launches_without_a_message_are_what_an_off_load_costs() {
+        let result = check(&[(0, 1, 20.0), (0, 2, 40.0)]).unwrap();
+        approx::assert_relative_eq!(result.value.value, 3e-6, max_relative = 1e-12);
+        assert!(result.warnings.is_empty(), "{:?}", result.warnings);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::clock::Stopwatch;
 use crate::host::{self, Ticks};
 use crate::pin::{processors, restrict};
 
-/// Where threads are measured.
+/// The computer on which threads are measured.
 pub struct Here {
     /// Processors, one of each core before the second of any.
     pub processors: Vec<usize>,
@@ -21,7 +21,7 @@ pub struct Here {
     pub is_pinned: bool,
     /// Bytes of their last caches together; none where nobody tells.
     caches: u64,
-    /// At the start.
+    /// Processes that ran or waited in the minute before the start.
     load: Option<f64>,
     ticks: Option<Ticks>,
 }
@@ -34,7 +34,7 @@ const LOADED: f64 = 0.5;
 const BEYOND: (u64, u64) = (128 << 20, 1 << 30);
 
 impl Here {
-    /// As it is now.
+    /// This computer as it is now.
     pub fn new() -> Self {
         let mut processors = processors();
         // A control group may grant less time than these processors have.

@@ -12,6 +12,7 @@ use mmgp_base::table::records::{
 };
 
 use super::here::Here;
+use super::repetitions::Timed;
 use super::team::{Member, Span, lost_s, on_processors, time};
 
 /// Sizes of the matrices, as in the MMGP paper: 100 to 500.
@@ -33,7 +34,7 @@ pub struct Measurement<'a> {
     pub file: &'static str,
     /// The least time of a row \[s\]: that many calls are made.
     pub shortest_s: f64,
-    /// Does it once, of so many calls.
+    /// A repetition of so many calls.
     pub once: Box<dyn Fn(u64) -> Result<Timed> + 'a>,
     /// Adds the row of a repetition.
     pub add: Box<AddRow>,
@@ -42,34 +43,19 @@ pub struct Measurement<'a> {
 /// Adds the row of the repetition of that number to its table.
 type AddRow = dyn Fn(&mut MicroBenchmarks, u32, Timed);
 
-/// A repetition.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timed {
-    /// Time of all calls \[s\].
-    pub time_s: f64,
-    /// How many they were.
-    pub count: u64,
-    /// The most time that others had one of its processors \[s\].
-    pub lost_s: f64,
-}
-
-impl Timed {
-    /// Time of one call \[s\].
-    pub fn of_one(self) -> f64 {
-        self.time_s / self.count as f64
-    }
-}
-
 /// All that can be measured here, and what cannot.
 ///
 /// # Errors
 /// Where threads cannot be started.
-pub fn all(here: &Here) -> Result<(Vec<Measurement<'_>>, Vec<Warning>)> {
+pub fn all<'a>(
+    here: &'a Here,
+    collective_file: &'static str,
+) -> Result<(Vec<Measurement<'a>>, Vec<Warning>)> {
     let mut warnings = Vec::new();
     let mut all = alpha(here);
     all.extend(offload(here, &mut warnings));
     all.extend(context_switch(here, &mut warnings)?);
-    all.extend(collective(here));
+    all.extend(collective(here, collective_file));
     all.extend(memory(here));
     Ok((all, warnings))
 }
@@ -253,7 +239,7 @@ fn hand_overs(processors: &[usize], calls: u64) -> Result<Timed> {
 type Operation = (&'static str, u64, fn(&mut Member<'_>));
 
 /// Barriers, and sums of a double over all threads.
-fn collective(here: &Here) -> Vec<Measurement<'_>> {
+fn collective<'a>(here: &'a Here, file: &'static str) -> Vec<Measurement<'a>> {
     let operations: [Operation; 2] = [
         ("barrier", 0, |member| member.barrier()),
         ("allreduce", 8, |member| {
@@ -261,7 +247,7 @@ fn collective(here: &Here) -> Vec<Measurement<'_>> {
         }),
     ];
     let one = |(operation, bytes, call): Operation, ranks: u32| Measurement {
-        file: "collective.csv",
+        file,
         shortest_s: SHORTEST_S,
         once: Box::new(move |calls| {
             at_once(&here.places(ranks), calls, |member| {

@@ -31,7 +31,7 @@ const STEPS: usize = 16;
 struct Mailbox {
     /// The last barrier of which the news came, for each step.
     signals: [Line<AtomicU64>; STEPS],
-    /// Of each step two letters, turn about: a partner may be a call ahead.
+    /// Two letters of each step, turn about: a partner may be a call ahead.
     letters: [[Line<Letter>; 2]; STEPS],
 }
 

@@ -161,6 +161,8 @@ void mmgp_set_rank(int its, int size, const char *library) {
 
 /* ---- Threads that are no runtime's of OpenMP */
 
+int mmgp_is_starting;
+
 static atomic_int other_threads;
 static char other_starter[128];
 
@@ -173,7 +175,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         name = name ? name + 1 : caller.dli_fname;
         static const char *const own[] = {"libgomp", "libomp", "libiomp", "libmpi", "libopen-", "libmpich", "mca_",
                                           "libpmix", "libevent", "libucs", "libuct", "libucp", "libfabric", "libpsm"};
-        int is_other = 1;
+        int is_other = !mmgp_is_starting;
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             is_other &= strncmp(name, own[i], strlen(own[i])) != 0;
         if (is_other && !atomic_fetch_add(&other_threads, 1))
@@ -184,7 +186,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* ---- The file */
 
-static char said[1 << 16];
+static char said[1 << 18];
 static size_t said_length;
 
 void mmgp_say(const char *format, ...) {

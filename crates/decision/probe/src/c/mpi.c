@@ -21,12 +21,14 @@ static atomic_int_fast32_t count_of_calls;
 
 static int size_of_world = 1, rank_in_world;
 
-/* Handles of Open MPI are addresses of objects, of its library or copied into the program, if there are any. */
+/* Handles of Open MPI are addresses of objects, of its library or copied into the program, if there are any. Each is
+   looked up once: the search takes half as long as a collective among two ranks. */
 #ifdef OPEN_MPI
-static void *handle(const char *name) {
+static void *handle_of(const char *name) {
     void *object = dlsym(RTLD_DEFAULT, name);
     return object ? object : mmgp_needed(name);
 }
+#define handle(name) ({ static void *it; if (!it) it = handle_of(name); it; })
 #define WORLD ((MPI_Comm) handle("ompi_mpi_comm_world"))
 #define FLOATS ((MPI_Datatype) handle("ompi_mpi_float"))
 #define BYTES ((MPI_Datatype) handle("ompi_mpi_byte"))
@@ -98,8 +100,16 @@ static void check_family(void) {
     exit(3);
 }
 
+static void starts(void) {
+    check_family();
+    depth++;
+    mmgp_is_starting = 1;
+}
+
 static void started(void) {
     static int is_started;
+    mmgp_is_starting = 0;
+    depth--;
     if (is_started) return;
     is_started = 1;
     PMPI(Comm_rank)(WORLD, &rank_in_world);
@@ -147,40 +157,82 @@ static void run_collective(void *data) {
     else PMPI(Alltoall)(it->from, it->bytes, BYTES, it->to, it->bytes, BYTES, it->of);
 }
 
-/* Batches of so many calls on the ranks of a communicator: the time of a call, of the slowest rank. */
-static void time_collective(const char *name, int bytes, int ranks) {
-    enum { BUDGET = 20 * 1000 * 1000, LARGEST_SIZE = 1 << 20 };
-    bytes = bytes < 8 ? 8 : bytes > LARGEST_SIZE ? LARGEST_SIZE : bytes / 8 * 8;
+/* Batches of so many calls: the time of each of its slowest rank, and the most that others had a rank's processor. */
+struct batches { int each; double times[MMGP_BATCHES], lost[MMGP_BATCHES]; };
+
+static nanoseconds own_processor_time(void) {
+    struct timespec had;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &had);
+    return had.tv_sec * INT64_C(1000000000) + had.tv_nsec;
+}
+
+static struct batches time_batches(struct timed *it) {
+    enum { LASTS = 2 * 1000 * 1000, MOST = 10000 };
+    struct batches all;
+    double slowest = 0;
+    /* The first calls make connections: how many make a batch is known of those that take a tenth of it. */
+    int calls = 1;
+    for (;; calls *= 4) {
+        PMPI(Barrier)(it->of);
+        nanoseconds from = now();
+        for (int i = 0; i < calls; i++) run_collective(it);
+        double own = (double) (now() - from + 1);
+        PMPI(Allreduce)(&own, &slowest, 1, DOUBLES, LARGEST, it->of);
+        if (calls > 1 && (slowest > LASTS / 10 || calls > MOST)) break;
+    }
+    double wanted = LASTS * (double) calls / slowest;
+    all.each = wanted < 1 ? 1 : wanted > MOST ? MOST : (int) wanted;
+    for (int batch = 0; batch < MMGP_BATCHES; batch++) {
+        PMPI(Barrier)(it->of);
+        nanoseconds had = own_processor_time();
+        nanoseconds from = now();
+        for (int i = 0; i < all.each; i++) run_collective(it);
+        nanoseconds time = now() - from;
+        double own[2] = {(double) time, (double) (time - (own_processor_time() - had))}, most[2];
+        PMPI(Allreduce)(own, most, 2, DOUBLES, LARGEST, it->of);
+        all.times[batch] = most[0];
+        all.lost[batch] = most[1] > 0 ? most[1] : 0;
+    }
+    return all;
+}
+
+static void say_time(const struct timed *it, int ranks, struct batches *all) {
+    for (int batch = 0; batch < MMGP_BATCHES; batch++) all->times[batch] /= all->each;
+    struct timing time = mmgp_summary(all->times);
+    mmgp_say("collective\t%s\t%d\t%d\t%.1f\t%.1f\n", it->name, ranks, it->bytes, time.mean, time.error);
+}
+
+static void say_batches(const struct timed *it, int ranks, struct batches *all) {
+    mmgp_say("batches\t%s\t%d\t%d\t%d", it->name, ranks, it->bytes, all->each);
+    for (int batch = 0; batch < MMGP_BATCHES; batch++) mmgp_say("\t%.0f\t%.0f", all->times[batch], all->lost[batch]);
+    mmgp_say("\n");
+}
+
+/* Times a collective on the first ranks, and has rank 0 say it. */
+static void time_collective(const char *name, int bytes, int ranks, __typeof__(say_time) *say) {
+    enum { LARGEST_SIZE = 1 << 20 };
+    bytes = !strcmp(name, "Barrier") ? 0 : bytes < 8 ? 8 : bytes > LARGEST_SIZE ? LARGEST_SIZE : bytes / 8 * 8;
     MPI_Comm of;
     PMPI(Comm_split)(WORLD, rank_in_world < ranks ? 0 : MPI_UNDEFINED, rank_in_world, &of);
     if (rank_in_world < ranks) {
-        struct timed it = {name, of, calloc(1, (size_t) bytes * (size_t) ranks),
-                           calloc(1, (size_t) bytes * (size_t) ranks), bytes};
+        size_t room = (size_t) bytes * (size_t) ranks + 1;
+        struct timed it = {name, of, calloc(1, room), calloc(1, room), bytes};
         if (it.from && it.to) {
-            run_collective(&it);
-            PMPI(Barrier)(of);
-            nanoseconds from = now();
-            run_collective(&it);
-            run_collective(&it);
-            double single = (double) (now() - from) / 2, slowest, batches[MMGP_BATCHES];
-            PMPI(Allreduce)(&single, &slowest, 1, DOUBLES, LARGEST, of);
-            double wanted = BUDGET / (double) MMGP_BATCHES / (slowest + 1);
-            int each = wanted < 1 ? 1 : wanted > 1000 ? 1000 : (int) wanted;
-            for (int batch = 0; batch < MMGP_BATCHES; batch++) {
-                PMPI(Barrier)(of);
-                from = now();
-                for (int i = 0; i < each; i++) run_collective(&it);
-                double own = (double) (now() - from) / each;
-                PMPI(Allreduce)(&own, &batches[batch], 1, DOUBLES, LARGEST, of);
-            }
-            struct timing time = mmgp_summary(batches);
-            if (rank_in_world == 0)
-                mmgp_say("collective\t%s\t%d\t%d\t%.1f\t%.1f\n", name, ranks, bytes, time.mean, time.error);
+            struct batches all = time_batches(&it);
+            if (rank_in_world == 0) say(&it, ranks, &all);
         }
         free(it.from);
         free(it.to);
         PMPI(Comm_free)(&of);
     }
+}
+
+/* Times what a list asks for, in its order: name, bytes and ranks of each. */
+static void time_listed(const char *list) {
+    char name[16];
+    int bytes, ranks, length;
+    for (; sscanf(list, "%15s %d %d%n", name, &bytes, &ranks, &length) == 3; list += length)
+        if (ranks <= size_of_world) time_collective(name, bytes, ranks, say_batches);
 }
 
 static void calibrate(void) {
@@ -192,7 +244,7 @@ static void calibrate(void) {
         PMPI(Allreduce)(own, most, 2, LONGS, LARGEST, WORLD);
         if (most[0] == 0) continue;
         for (int ranks = 1; ranks <= size_of_world; ranks = 2 * ranks > size_of_world && ranks < size_of_world ? size_of_world : 2 * ranks)
-            time_collective(names[i], (int) (most[1] / most[0]), ranks);
+            time_collective(names[i], (int) (most[1] / most[0]), ranks, say_time);
     }
     int64_t own = mmgp_most_threads(), most;
     PMPI(Allreduce)(&own, &most, 1, LONGS, LARGEST, WORLD);
@@ -215,25 +267,23 @@ static void finishing(void) {
     depth++;
     find_last_to_arrive();
     time_clock();
-    if (mmgp_calibrates()) calibrate();
+    const char *list = getenv("MMGP_PROBE_COLLECTIVES");
+    if (list) time_listed(list);
+    else if (mmgp_calibrates()) calibrate();
     depth--;
     mmgp_write("finalize");
 }
 
 int MPI_Init(int *argc, char ***argv) {
-    check_family();
-    depth++;
+    starts();
     int code = PMPI(Init)(argc, argv);
-    depth--;
     started();
     return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    check_family();
-    depth++;
+    starts();
     int code = PMPI(Init_thread)(argc, argv, required, provided);
-    depth--;
     started();
     return code;
 }
@@ -415,10 +465,8 @@ FORTRAN(0, "Iprobe", iprobe, 6, 0, 0)
     void symbol(P##many) {                         \
         static void (*next)(P##many);              \
         NEXT(next, #symbol);                       \
-        check_family();                            \
-        depth++;                                   \
+        starts();                                  \
         next(A##many);                             \
-        depth--;                                   \
         started();                                 \
     }
 FORTRAN_BEGIN(mpi_init_, 1)

@@ -125,6 +125,8 @@ void mmgp_team_ends(struct team *team, const void *code, nanoseconds began);
 extern int mmgp_has_tool;
 /* Whether regions are not noted. */
 extern int mmgp_is_off;
+/* Whether MPI starts: threads of whatever it loads, as drivers of devices, are its own. */
+extern int mmgp_is_starting;
 
 /* ---- Devices (cuda.c) */
 
