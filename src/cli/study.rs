@@ -27,7 +27,7 @@ use crate::quantity::Quantity;
 use crate::report::ranking_table;
 use crate::table;
 use crate::units::Seconds;
-use crate::validate::Summary;
+use crate::validate::{Said, Summary};
 
 /// The folder of a study that is given none.
 pub const FOLDER: &str = "mmgp-study";
@@ -151,7 +151,7 @@ pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
         let ranking = results.predictions.ranking.as_ref().expect("invariant: it was predicted");
         let folder = results.folder().display();
         Ok(format!(
-            "{} on {}, {} feasible configurations.\n{}\n\n{}\n{}{}\nEverything is in {folder}; open \
+            "{} on {}, {} feasible configurations.\n{}\n\n{}\n{}{}{}\nEverything is in {folder}; open \
              {folder}/{} to look at it.\n",
             app.name(),
             target.description(),
@@ -164,9 +164,19 @@ pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
             .text(),
             describe(&results.comparison),
             near(ranking, &results.summary),
+            results.summary.said.as_ref().map(said).unwrap_or_default(),
             report::PAGE
         ))
     })
+}
+
+/// What was said before anything ran, and what came of it.
+fn said(said: &Said) -> String {
+    let Said { within_intervals, intervals, at_most_percent, cost_percent, .. } = said;
+    format!(
+        "Said before any run: {within_intervals} of {intervals} times lie in their intervals of 95 %; the \
+         choice was to cost at most {at_most_percent:.1} % (95 %), and costs {cost_percent:.1} %.\n"
+    )
 }
 
 /// A sentence on the configurations that are so near to the best that the model's own error may hide their order.

@@ -8,6 +8,7 @@ use mmgp_apps::{Fingerprint, Ran};
 use mmgp_base::table::records::{Maybe, Split, Validation};
 use mmgp_base::units::Seconds;
 use mmgp_base::{Error, Mapping, Result, Warning};
+use mmgp_model::decide::{Configuration, Ranking};
 use mmgp_model::models::parameters::{Estimate, OverM};
 use mmgp_model::models::refined::Refined;
 use mmgp_model::models::{Parameters, TimeModel};
@@ -111,6 +112,44 @@ pub struct Summary {
     pub configurations: usize,
     /// One entry for each model.
     pub models: Vec<ModelSummary>,
+    /// What was said beforehand and came true, where anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<Said>,
+}
+
+/// What a ranking said before anything ran, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Said {
+    /// Runs whose times lie in their intervals of 95 %.
+    pub within_intervals: usize,
+    /// Runs that had one.
+    pub intervals: usize,
+    /// What the choice was said to cost at most, with 95 %, relative to the fastest \[%\].
+    pub at_most_percent: f64,
+    /// What it costs \[%\].
+    pub cost_percent: f64,
+}
+
+impl Said {
+    /// Of a ranking by time and rows; `None` where the choice did not run.
+    pub fn of(ranking: &Ranking, rows: &[Validation]) -> Option<Self> {
+        let measured = |mapping: Mapping| {
+            let row = rows.iter().find(|row| Mapping::of(row.m, row.p) == mapping);
+            row.map(|row| row.measured_s)
+        };
+        let chosen = ranking.chosen()?;
+        let runs = ranking.configurations.iter().filter_map(|it| Some((it, measured(it.mapping)?)));
+        let runs: Vec<_> = runs.collect();
+        let least = rows.iter().map(|row| row.measured_s).fold(f64::INFINITY, f64::min);
+        let is_inside = |(it, time): &&(&Configuration, f64)| (it.low.0..=it.high.0).contains(time);
+        Some(Self {
+            within_intervals: runs.iter().filter(is_inside).count(),
+            intervals: runs.len(),
+            at_most_percent: 100.0 * ranking.choice.costs_at_most?,
+            cost_percent: 100.0 * (measured(chosen.mapping)? / least - 1.0),
+        })
+    }
 }
 
 /// What a model predicts of points.
@@ -188,7 +227,7 @@ impl Comparison {
         };
         let mut models = vec![of("mmgp", &rows)];
         models.extend(refined(&rows).map(|rows| of("refined", &rows)));
-        let summary = Summary { configurations: rows.len(), models };
+        let summary = Summary { configurations: rows.len(), models, said: None };
         Self { rows, summary }
     }
 }

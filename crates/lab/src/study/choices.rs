@@ -139,7 +139,7 @@ impl Choices {
         if let Some(name) = self.beside {
             models.push(of(name, self.rows.iter().filter_map(|row| row.beside_s).collect(), false));
         }
-        Ok((beside, Summary { configurations: self.rows.len(), models }))
+        Ok((beside, Summary { configurations: self.rows.len(), models, said: None }))
     }
 }
 

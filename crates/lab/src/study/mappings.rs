@@ -20,7 +20,7 @@ use super::choices::{PREDICTIONS, VALIDATION};
 use super::{SUMMARY, Subject, Workbench};
 use crate::measure::{self, ApplicationTarget, Emulated, Layout, Target as _, Watch};
 use crate::space::{Point, Space};
-use crate::validate::{Comparison, Outcome, Summary, check_same_result, compare};
+use crate::validate::{Comparison, Outcome, Said, Summary, check_same_result, compare};
 
 /// The files of parameters: equation 11, and the refined model.
 const PARAMETERS: [&str; 2] = ["params.toml", "refined.toml"];
@@ -177,7 +177,9 @@ impl Subject for Mappings<'_> {
             };
             bench.write(TRACE, trace)?;
         }
-        let summary = comparison.summary.clone();
+        let mut summary = comparison.summary.clone();
+        let ranking = predictions.ranking.as_ref();
+        summary.said = ranking.and_then(|ranking| Said::of(ranking, &comparison.rows));
         Ok((comparison, summary))
     }
 
