@@ -44,9 +44,9 @@ int main(int count, char **words) {
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int which = 0; which < 4; which++) {
-        of_one(which, 5000);
-        for (int i = 0; i < 15; i++) {
-            double time = of_one(which, 5000);
+        of_one(which, 1000);
+        for (int i = 0; i < 40; i++) {
+            double time = of_one(which, 1000);
             if (rank == 0) printf("%d %.3e\n", which, time);
         }
     }
@@ -138,12 +138,13 @@ def of_mpi(mpirun, loop):
     text = run([mpirun, "-n", "2", loop])
     for which, name in enumerate((("barrier", 0), ("allreduce", 8), ("allreduce", 1024), ("bcast", 8))):
         found = [float(time) for time in re.findall(rf"(?m)^{which} (.+)", text)]
-        found = statistics.median(found) if found else None
+        # Others' work makes them longer: ours are left out where it did.
+        found = statistics.quantiles(found)[0] if len(found) > 1 else None
         yield f"{name[0]} of {name[1]} B, 2 ranks (a plain loop)", name, found, True
 
 
 def of_messages(mpirun):
-    is_open = "Open MPI" in run([mpirun, "--version"])
+    is_open = any(name in run([mpirun, "--version"]) for name in ("Open MPI", "OpenRTE"))
     if is_open and shutil.which("NPopenmpi"):
         text = run([mpirun, "-n", "2", "NPopenmpi", "-l", "8", "-u", "8", "-n", "20000"])
         found = number(r"in +([0-9.]+) usec", text)
