@@ -192,9 +192,9 @@ fn tables_to_estimate_from_lead_to_the_fastest_and_are_those_that_their_script_m
     let folder = Folder::new();
     folder.succeeds(&["example", "estimate"]);
     let chosen = script(&folder, &["estimate/estimate.sh"]);
-    // As `mmgp validate` finds by running all of them.
-    assert!(chosen.contains("Run (4, 4): it takes about 59.01 ms"), "{chosen}");
-    assert!(folder.read("estimate/README.md").contains("the choice: (4, 4), about 59 ms"));
+    // 0.4 % slower than the fastest, as `mmgp validate` finds by running all of them.
+    assert!(chosen.contains("Run (2, 8): it takes about 66.56 ms"), "{chosen}");
+    assert!(folder.read("estimate/README.md").contains("the choice: (2, 8), about 67 ms"));
     let explained = script(&folder, &["estimate/estimate.sh", "--explain"]);
     assert!(explained.contains("T_APU"), "{explained}");
     script(&folder, &["estimate/measure.sh", "again"]);
