@@ -282,7 +282,6 @@ impl HostProcess {
         let Machine { ppe, cache, mfc, clock, .. } = &*self.machine;
         let lines = bytes.0.div_ceil(ppe.line.0);
         let rounds = lines.div_ceil(u64::from(cache.misses));
-        let _span = self.span("sync");
         let cycles = Cycles(ppe.barrier.0 + rounds * mfc.claim.0);
         self.stall(cycles.at(*clock).seconds()).await;
     }

@@ -27,7 +27,7 @@ use crate::policy::{Completion, Continuation, Images, Pending};
 use crate::process::{Process, Shared, Slot, Told};
 use crate::unbalancing::Kind;
 use mmgp_base::error::Result;
-use mmgp_base::units::SimSpan;
+use mmgp_base::units::{Bytes, SimSpan};
 use mmgp_cell::context::Code;
 use mmgp_cell::element::{Fingerprint, Values, Writer};
 use mmgp_cell::record::{Loop, Recorder};
@@ -43,7 +43,7 @@ impl Process {
         &self,
         lease: &Lease,
         function: u32,
-        arguments: EffectiveAddress,
+        (arguments, written): (EffectiveAddress, Bytes),
     ) -> Vec<u64> {
         let shares = lease.spes().len() as u32;
         let Shared { slots, courses, unbalancing, .. } = &*self.shared;
@@ -72,17 +72,21 @@ impl Process {
             slot.tell(told.clone());
         }
         let mut numbers = Vec::with_capacity(by_host);
+        // The first start waits until all that was written can be fetched.
+        let mut written = written;
         for (slot, told) in &told[..by_host] {
-            numbers.push(self.start_spe(slot, told.clone()).await);
+            let written = std::mem::take(&mut written);
+            numbers.push(self.start_spe(slot, told.clone(), written).await);
         }
         numbers
     }
 
-    async fn start_spe(&self, slot: &Slot, told: Told) -> u64 {
+    async fn start_spe(&self, slot: &Slot, told: Told, written: Bytes) -> u64 {
         let spe = &slot.spe;
         let span = match self.shared.slots.signalling.get() {
             Signalling::Memory => {
                 let span = self.crossing("start SPE", spe);
+                self.claim(written).await;
                 // stop = 0, then start = function.
                 self.store_to_spe().await;
                 self.store_to_spe().await;
@@ -90,6 +94,7 @@ impl Process {
             }
             Signalling::Mailbox => {
                 let span = self.crossing("write mailbox of SPE", spe);
+                self.claim(written).await;
                 // Whether there is room: what is written into a full mailbox overwrites.
                 self.load_from_spe().await;
                 self.write_mailbox(spe, told.call.function).await;

@@ -177,8 +177,7 @@ impl Process {
         assert!(shares <= most_shares, "invariant: a policy leases no more SPEs than can share");
         let _span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
         let at = arguments(lease.spes());
-        self.claim(written).await;
-        let numbers = self.start(&lease, function, at).await;
+        let numbers = self.start(&lease, function, (at, written)).await;
         let started = self.sim.now();
         self.wait_for_stops(&lease, &numbers, continuation).await;
         let resumed = self.sim.now();
