@@ -144,7 +144,7 @@ pub enum StudyEnd<S: Subject> {
     /// A share of the study.
     Share(FinishedShard),
     /// The whole study.
-    Whole(Results<S>),
+    Whole(Box<Results<S>>),
 }
 
 /// All that a study found. Its files take their places in the folder by [`Results::commit`].
@@ -192,7 +192,7 @@ impl Study {
         let parameters = subject.parameters(&predictions);
         let results =
             Results { transaction, parameters, predictions, comparison, summary, warnings };
-        Ok(StudyEnd::Whole(results))
+        Ok(StudyEnd::Whole(Box::new(results)))
     }
 }
 

@@ -8,7 +8,6 @@ use mmgp_apps::{Fingerprint, Ran};
 use mmgp_base::table::records::{Maybe, Split, Validation};
 use mmgp_base::units::Seconds;
 use mmgp_base::{Error, Mapping, Result, Warning};
-use mmgp_model::decide::{Configuration, Ranking};
 use mmgp_model::models::parameters::{Estimate, OverM};
 use mmgp_model::models::refined::Refined;
 use mmgp_model::models::{Parameters, TimeModel};
@@ -129,27 +128,6 @@ pub struct Said {
     pub at_most_percent: f64,
     /// What it costs \[%\].
     pub cost_percent: f64,
-}
-
-impl Said {
-    /// Of a ranking by time and rows; `None` where the choice did not run.
-    pub fn of(ranking: &Ranking, rows: &[Validation]) -> Option<Self> {
-        let measured = |mapping: Mapping| {
-            let row = rows.iter().find(|row| Mapping::of(row.m, row.p) == mapping);
-            row.map(|row| row.measured_s)
-        };
-        let chosen = ranking.chosen()?;
-        let runs = ranking.configurations.iter().filter_map(|it| Some((it, measured(it.mapping)?)));
-        let runs: Vec<_> = runs.collect();
-        let least = rows.iter().map(|row| row.measured_s).fold(f64::INFINITY, f64::min);
-        let is_inside = |(it, time): &&(&Configuration, f64)| (it.low.0..=it.high.0).contains(time);
-        Some(Self {
-            within_intervals: runs.iter().filter(is_inside).count(),
-            intervals: runs.len(),
-            at_most_percent: 100.0 * ranking.choice.costs_at_most?,
-            cost_percent: 100.0 * (measured(chosen.mapping)? / least - 1.0),
-        })
-    }
 }
 
 /// What a model predicts of points.

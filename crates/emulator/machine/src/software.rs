@@ -247,7 +247,7 @@ mod tests {
     /// call: entries, instructions, locks, barriers, lines, accesses across the bus.
     fn counted(kernel: &str, path: &str, is_call: bool) -> KernelPath {
         let of = |path: &str| {
-            let text = include_str!("../models/machines/kernel_paths.csv");
+            let text = include_str!("../models/kernel/paths.csv");
             let rows = text.lines().skip(1).map(|line| {
                 // A file name with a comma stands in quotation marks.
                 let (front, counts) = line.split_at(line.rmatch_indices(',').nth(4).unwrap().0);

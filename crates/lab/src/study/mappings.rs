@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use mmgp_apps::application::Traffic;
 use mmgp_apps::{Application, Division};
-use mmgp_base::Result;
 use mmgp_base::table::csv;
-use mmgp_base::table::records::{Prediction, Profile, Split};
+use mmgp_base::table::records::{Prediction, Profile, Split, Validation};
 use mmgp_base::units::SimSpan;
+use mmgp_base::{Mapping, Result};
 use mmgp_model::belief::Posterior;
 use mmgp_model::decide::{Configuration, Constraints, Ranking, Sampling, candidates, rank};
 use mmgp_model::fit::refined::{self, RefinedCounts};
@@ -179,7 +179,7 @@ impl Subject for Mappings<'_> {
         }
         let mut summary = comparison.summary.clone();
         let ranking = predictions.ranking.as_ref();
-        summary.said = ranking.and_then(|ranking| Said::of(ranking, &comparison.rows));
+        summary.said = ranking.and_then(|ranking| kept(ranking, &comparison.rows));
         Ok((comparison, summary))
     }
 
@@ -243,4 +243,23 @@ pub fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> Ref
         traffic: (!description.traffic.is_empty()).then_some(traffic),
         memories: Some((layout.memories, placement)),
     }
+}
+
+/// What a ranking said of rows, and what came of it; `None` where its choice did not run.
+fn kept(ranking: &Ranking, rows: &[Validation]) -> Option<Said> {
+    let measured = |mapping: Mapping| {
+        let row = rows.iter().find(|row| Mapping::of(row.m, row.p) == mapping);
+        row.map(|row| row.measured_s)
+    };
+    let chosen = ranking.chosen()?;
+    let runs = ranking.configurations.iter().filter_map(|it| Some((it, measured(it.mapping)?)));
+    let runs: Vec<_> = runs.collect();
+    let least = rows.iter().map(|row| row.measured_s).fold(f64::INFINITY, f64::min);
+    let is_inside = |(it, time): &&(&Configuration, f64)| (it.low.0..=it.high.0).contains(time);
+    Some(Said {
+        within_intervals: runs.iter().filter(is_inside).count(),
+        intervals: runs.len(),
+        at_most_percent: 100.0 * ranking.choice.costs_at_most?,
+        cost_percent: 100.0 * (measured(chosen.mapping)? / least - 1.0),
+    })
 }
