@@ -112,6 +112,12 @@ impl Eib {
         self.delay(self.memory.unit(from), self.memory.unit(to), self.delays.memory)
     }
 
+    /// The least latency of all transfers: nothing asked for from now on moves, or looks at a bank or a
+    /// window, before so long.
+    pub(crate) fn least_latency(&self) -> SimSpan {
+        self.delays.memory.min(self.delays.local_store)
+    }
+
     /// `memory` or the delay between local stores, and that of the link if it is passed.
     fn delay(&self, from: BusUnit, to: BusUnit, memory: SimSpan) -> SimSpan {
         let is_memory = |unit| matches!(unit, BusUnit::Memory { .. });

@@ -182,7 +182,7 @@ impl Courses {
         calls.iter().for_each(|(spe, _)| spe.forget_messages());
         let alone = self.keeps
             && self.traffic.is_alone(process, &spes)
-            && self.traffic.quiet_from(process, &spes) <= self.sim.now();
+            && self.traffic.is_quiet(process, &spes, self.sim.now());
         if !alone {
             let play = |script| Course::Play { script, learning: None };
             return Ok(scripts.map(play).collect());
