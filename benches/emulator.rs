@@ -1,14 +1,18 @@
 //! How fast programs are emulated, under each scheduler too, events happen, and SPU instructions run.
+//! Emulated seconds in a second of one core: `cargo bench -p benches --bench emulator seconds`.
 
 use std::hint::black_box;
 use std::rc::Rc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::Mapping;
-use mmgp::apps::Application;
 use mmgp::apps::pbpi::Pbpi;
 use mmgp::apps::phylogeny::{Patterns, simulate};
+use mmgp::apps::raxml::search::{Effort, Rates, Settings};
+use mmgp::apps::raxml::{Raxml, Tasks};
+use mmgp::apps::run::Run;
 use mmgp::apps::synthetic::{Burst, Durations, Synthetic};
+use mmgp::apps::{Application, Port};
 use mmgp::cell::eib::{Eib, Transfer};
 use mmgp::cell::memory::Memory;
 use mmgp::cell::mfc::Hazards;
@@ -26,17 +30,24 @@ use mmgp::sim::{Flows, Pool, Sim, Watch};
 use mmgp::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Stopwatch, execute};
 use mmgp::units::{Bytes, Seconds, SimSpan, SimTime};
 
-const TAXA: usize = 107;
-const SITES: usize = 10_000;
-const SEED: u64 = 107;
-const MEAN_BRANCH_LENGTH: f64 = 0.1;
-const GENERATIONS: u32 = 50;
-
-fn program() -> Pbpi {
-    let tree = simulate::tree(TAXA, MEAN_BRANCH_LENGTH, SEED).expect("invariant: enough taxa");
-    let alignment = simulate::alignment(&tree, &simulate::names(TAXA), SITES, SEED)
+/// An alignment of so many taxa and sites, along a tree of branches of that mean length.
+fn patterns(taxa: usize, sites: usize, mean_branch_length: f64, seed: u64) -> Patterns {
+    let tree = simulate::tree(taxa, mean_branch_length, seed).expect("invariant: enough taxa");
+    let alignment = simulate::alignment(&tree, &simulate::names(taxa), sites, seed)
         .expect("invariant: a name for each tip");
-    Pbpi::new(Patterns::compress(&alignment), None, 1, GENERATIONS)
+    Patterns::compress(&alignment)
+}
+
+fn pbpi() -> Pbpi {
+    const GENERATIONS: u32 = 50;
+    Pbpi::new(patterns(107, 10_000, 0.034, 107), None, 1, GENERATIONS)
+        .expect("invariant: an alignment with patterns")
+}
+
+fn raxml() -> Raxml {
+    let settings = Settings::new(1, Rates::Gamma).with_effort(Effort::SHORT);
+    let tasks = Tasks { inferences: 0, bootstraps: 4 };
+    Raxml::new(patterns(42, 1167, 0.003_065, 42), settings, tasks, Port::Unfused)
         .expect("invariant: an alignment with patterns")
 }
 
@@ -61,51 +72,60 @@ fn transfers(machine: &Machine, bytes: u64, each: u64) {
     sim.run().expect("invariant: every transfer ends");
 }
 
-/// How fast the whole machine is emulated: PBPI on 107 taxa x 10,000 sites, with the eight SPEs of
-/// one Cell of a QS20.
+/// A run with the SPEs of a QS20, from building the machine to collecting the result.
+fn run(app: &dyn Application, machine: &Machine, mapping: Mapping, hazards: Hazards) -> Run {
+    let blade = Blade::new(black_box(machine), KernelTiming::Cached, 0.0);
+    blade.set_hazards(hazards);
+    let ran = app.run(&Runtime::new(blade, Box::new(Edtlp::default())), mapping);
+    ran.expect("invariant: a QS20 has 16 SPEs").run
+}
+
+/// How many seconds of the machine are emulated in a second of one core of the host: PBPI on 107 taxa x
+/// 10,000 sites, and four bootstraps of RAxML on 42 taxa x 1,167 sites.
 ///
-/// A run is emulated once to learn its virtual time. The first benchmark has that time, in
-/// nanoseconds of the emulated machine, as its elements: a throughput of 1 Gelem/s is one emulated
-/// second for each second of one core of the host. The elements of the second are DMA commands.
-/// Both time the same call, from building the machine to collecting the result; simulating and
-/// compressing the alignment is not in it. Then come runs whose values are known from another, as
-/// those of a study are. Then the first one with hazards looked for. Then DMA alone: transfers
-/// through the bus, as their elements. The elements of the last one are events of a trace, written as JSON to nowhere.
+/// A run is emulated once to learn its virtual time. Each benchmark has that time, in nanoseconds of the
+/// emulated machine, as its elements: a throughput of 1 Gelem/s is one emulated second a second. At
+/// (1, 8) the process has its Cells for itself, elsewhere processes share them. Values are computed, or
+/// known from another run, as those of all runs of a study but its first. Simulating and compressing the
+/// alignment is not in it.
+fn bench_seconds(criterion: &mut Criterion) {
+    let machine = Machine::named("qs20").expect("invariant: it is built in");
+    let mut group = criterion.benchmark_group("seconds");
+    group.sample_size(10);
+    let programs: [Box<dyn Application>; 2] = [Box::new(pbpi()), Box::new(raxml())];
+    for program in programs {
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+        let first =
+            program.run(&Runtime::new(blade, Box::new(Edtlp::default())), Mapping::of(1, 8));
+        let known = program.knowing(&first.expect("invariant: a QS20 has 8 SPEs"));
+        let known = known.expect("invariant: its kernels do not branch on what they compute");
+        for mapping in [Mapping::of(1, 8), Mapping::of(4, 4), Mapping::of(8, 1)] {
+            for (what, app) in [("computed", &program), ("known", &known)] {
+                let emulate = || run(&**app, &machine, mapping, Hazards::Ignored);
+                group.throughput(Throughput::Elements((1e9 * emulate().time.0) as u64));
+                let name = format!("{} at {mapping}, {what}", program.name());
+                group.bench_function(name, |bencher| bencher.iter(emulate));
+            }
+        }
+    }
+    group.finish();
+}
+
+/// What else is emulated: PBPI at (1, 8) with hazards looked for, in emulated nanoseconds; its DMA
+/// commands; DMA alone, transfers through the bus; events of a trace, written as JSON to nowhere.
 fn bench_emulate(criterion: &mut Criterion) {
     let machine = Machine::named("qs20").expect("invariant: it is built in");
-    let program = program();
-    let emulate = || {
-        let run =
-            program.emulate(black_box(&machine), Mapping::of(1, 8), KernelTiming::Cached, 0.0);
-        run.expect("invariant: a QS20 has 8 SPEs").0
-    };
-    let run = emulate();
-    let computes = program.clone();
-    let run_with = |hazards: Hazards, app: &dyn Application, mapping: Mapping| {
-        let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
-        blade.set_hazards(hazards);
-        let run = app.run(&Runtime::new(blade, Box::new(Edtlp::default())), mapping);
-        run.expect("invariant: a QS20 has 16 SPEs")
-    };
-    let at = |app: &dyn Application, mapping| run_with(Hazards::Ignored, app, mapping);
-    let known = computes.knowing(&at(&computes, Mapping::SEQUENTIAL));
-    let known = known.expect("invariant: its kernels do not branch on what they compute");
+    let program = pbpi();
+    let emulate = |hazards| run(&program, &machine, Mapping::of(1, 8), hazards);
+    let known = emulate(Hazards::Ignored);
     let mut group = criterion.benchmark_group("emulate");
     group.sample_size(10);
-    group.throughput(Throughput::Elements((1e9 * run.time.0) as u64));
-    group.bench_function("PBPI at (1, 8), emulated nanoseconds", |bencher| bencher.iter(emulate));
-    for mapping in [Mapping::of(1, 8), Mapping::of(2, 8), Mapping::of(4, 2), Mapping::of(8, 1)] {
-        let run = at(&*known, mapping);
-        group.throughput(Throughput::Elements((1e9 * run.run.time.0) as u64));
-        let name = format!("the same known, at {mapping}, emulated nanoseconds");
-        group.bench_function(name, |bencher| bencher.iter(|| at(&*known, mapping)));
-    }
-    let checked = || run_with(Hazards::Checked, &program, Mapping::of(1, 8));
-    group.throughput(Throughput::Elements((1e9 * run.time.0) as u64));
+    group.throughput(Throughput::Elements((1e9 * known.time.0) as u64));
     let name = "PBPI at (1, 8), hazards looked for, emulated nanoseconds";
-    group.bench_function(name, |bencher| bencher.iter(checked));
-    group.throughput(Throughput::Elements(run.dma_commands));
-    group.bench_function("PBPI at (1, 8), DMA commands", |bencher| bencher.iter(emulate));
+    group.bench_function(name, |bencher| bencher.iter(|| emulate(Hazards::Checked)));
+    group.throughput(Throughput::Elements(known.dma_commands));
+    let name = "PBPI at (1, 8), DMA commands";
+    group.bench_function(name, |bencher| bencher.iter(|| emulate(Hazards::Ignored)));
     const EACH: u64 = 2000;
     group.throughput(Throughput::Elements(12 * EACH));
     for bytes in [256, 16384] {
@@ -344,5 +364,5 @@ fn bench_spu(criterion: &mut Criterion) {
     measure(criterion, &likelihood_sum);
 }
 
-criterion_group!(benches, bench_emulate, bench_schedulers, bench_sim, bench_spu);
+criterion_group!(benches, bench_seconds, bench_emulate, bench_schedulers, bench_sim, bench_spu);
 criterion_main!(benches);

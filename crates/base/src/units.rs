@@ -76,6 +76,12 @@ const TICKS_PER_SECOND: f64 = 1e15;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct SimTime(u64);
 
+/// Ticks as a number: what `as` gives, by an instruction where they are fewer than 2^63.
+#[inline]
+fn as_number(ticks: u64) -> f64 {
+    i64::try_from(ticks).map_or(ticks as f64, |ticks| ticks as f64)
+}
+
 /// A span of virtual time, never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct SimSpan(u64);
@@ -85,13 +91,15 @@ impl SimTime {
     pub const ZERO: Self = Self(0);
 
     /// The span from `earlier` to this instant; zero if `earlier` is the later one.
+    #[inline]
     pub fn since(self, earlier: Self) -> SimSpan {
         SimSpan(self.0.saturating_sub(earlier.0))
     }
 
     /// Seconds from the start of the simulation.
+    #[inline]
     pub fn seconds(self) -> Seconds {
-        Seconds(self.0 as f64 / TICKS_PER_SECOND)
+        Seconds(as_number(self.0) / TICKS_PER_SECOND)
     }
 
     /// Femtoseconds from the start of the simulation.
@@ -114,13 +122,19 @@ impl SimSpan {
     pub fn from_seconds(span: Seconds) -> Self {
         // What `f64::round` gives, without the call: the difference is exact.
         let ticks = span.0 * TICKS_PER_SECOND;
+        // Conversions of signed numbers are an instruction each, others several.
+        if (0.0..i64::MAX as f64).contains(&ticks) {
+            let whole = ticks as i64;
+            return Self(whole as u64 + u64::from(ticks - whole as f64 >= 0.5));
+        }
         let whole = ticks as u64;
         Self(whole.saturating_add(u64::from(ticks - whole as f64 >= 0.5)))
     }
 
     /// The span in seconds.
+    #[inline]
     pub fn seconds(self) -> Seconds {
-        Seconds(self.0 as f64 / TICKS_PER_SECOND)
+        Seconds(as_number(self.0) / TICKS_PER_SECOND)
     }
 
     /// The span in femtoseconds.

@@ -26,16 +26,16 @@ mod arbiter;
 mod rings;
 mod route;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use crate::memory::BusUnit;
-use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
+use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
 use rings::{Passage, Rings};
-use route::{Buses, Pace, Window};
+use route::{Buses, Route, Window};
 
 /// What an MFC moves at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub struct Eib {
     memory: Rc<Memory>,
     flows: Flows,
     buses: Buses,
+    /// The way from each unit to each, in rows, once somebody has gone it.
+    routes: Vec<OnceCell<Route>>,
     rings: RefCell<Rings>,
     /// The banks of each Cell's memory.
     banks: Vec<RefCell<Banks>>,
@@ -83,10 +85,12 @@ impl Eib {
             let turn = Pool::new(sim, &format!("the transfer before on SPE {spe}"), 1);
             (turn, RefCell::new(Window::new(machine.mfc.outstanding)))
         };
+        let units = (machine.layout.spes() + machine.layout.cells) as usize;
         Self {
             sim: sim.clone(),
             memory: Rc::clone(memory),
             buses: Buses::new(&flows, machine),
+            routes: vec![OnceCell::new(); units * units],
             rings: RefCell::new(Rings::new(machine)),
             flows,
             banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
@@ -109,7 +113,26 @@ impl Eib {
     /// Time from the moment an MFC takes up a command to the arrival of its first byte, without
     /// contention.
     pub fn latency(&self, from: EffectiveAddress, to: EffectiveAddress) -> SimSpan {
-        self.delay(self.memory.unit(from), self.memory.unit(to), self.delays.memory)
+        self.route(self.memory.unit(from), self.memory.unit(to)).latency
+    }
+
+    fn route(&self, from: BusUnit, to: BusUnit) -> &Route {
+        let number = |unit| match unit {
+            BusUnit::Spe { spe } => spe as usize,
+            BusUnit::Memory { cell } => self.windows.len() + cell as usize,
+        };
+        let units = self.windows.len() + self.banks.len();
+        self.routes[number(from) * units + number(to)].get_or_init(|| {
+            let delay = |memory| self.delay(from, to, memory);
+            let latencies = (delay(self.delays.memory), delay(self.delays.memory_round_trip));
+            self.buses.route((from, to), latencies)
+        })
+    }
+
+    /// The least latency of all transfers: nothing asked for from now on moves, or looks at a bank or a
+    /// window, before so long.
+    pub(crate) fn least_latency(&self) -> SimSpan {
+        self.delays.memory.min(self.delays.local_store)
     }
 
     /// `memory` or the delay between local stores, and that of the link if it is passed.
@@ -171,9 +194,9 @@ impl Eib {
         let far = if from == (BusUnit::Spe { spe: part.spe }) { part.to } else { part.from };
         // The bus carries whole lines.
         let lines = lines_touched(far, part.bytes);
-        let round_trip = self.delay(from, to, self.delays.memory_round_trip);
+        let route = self.route(from, to);
         let (_, window) = &self.windows[part.spe as usize];
-        let asked = due.map(|due| due.max(window.borrow().next_free(round_trip)));
+        let asked = due.map(|due| due.max(window.borrow().next_free(route.pace.round_trip)));
         for unit in [from, to] {
             if let BusUnit::Memory { cell } = unit {
                 let now = self.sim.now();
@@ -186,13 +209,8 @@ impl Eib {
             }
         }
         let bytes = (lines * LINE) as f64;
-        let route = self.buses.route(from, to);
-        let pace = Pace {
-            line: SimSpan::from_seconds(Seconds(LINE as f64 / route.rate.min(route.stream))),
-            round_trip,
-        };
         let start = self.sim.now();
-        let expected = window.borrow_mut().expect(lines, start, pace);
+        let expected = window.borrow_mut().expect(lines, start, route.pace);
         let cap = bytes / expected.since(start).seconds().0;
         let flow = self.flows.begin(route.path(), cap, bytes);
         let passage = Passage { flow, cap, legs: route.legs, is_home: route.is_home };

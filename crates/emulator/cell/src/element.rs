@@ -13,7 +13,7 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use crate::memory::{EffectiveAddress, Place};
+use crate::memory::{EffectiveAddress, Memory, Place};
 use crate::mfc::{Command, Direction};
 use crate::record::{Loop, Loops};
 use crate::spe::Spe;
@@ -181,18 +181,44 @@ pub(crate) enum ScriptOperation {
     LoopEnds,
 }
 
+impl ScriptOperation {
+    /// What its time depends on.
+    fn words(self, memory: &Memory) -> [u64; 3] {
+        match self {
+            Self::Enqueue(command) => {
+                let way = match command.direction {
+                    Direction::Get => 0,
+                    Direction::Put => 1,
+                };
+                let small = u64::from(command.tag) << 4 | way << 3 | command.order as u64;
+                let place = memory.phase(command.effective);
+                [1 << 32 | u64::from(command.local.0), place, command.bytes.0 << 16 | small]
+            }
+            Self::Wait(tag) => [2, u64::from(tag), 0],
+            Self::Compute(_, KernelTime { cycles, port_use, .. }) => {
+                [3 | port_use.fetches << 8, cycles.0, port_use.accesses]
+            }
+            Self::Spend(cycles) => [4, cycles.0, 0],
+            Self::Message { at, count } => [5, u64::from(at.0), count],
+            Self::LoopBegins => [6, 0, 0],
+            Self::LoopEnds => [7, 0, 0],
+        }
+    }
+}
+
 /// The operations of a call, in their order.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub(crate) operations: Vec<ScriptOperation>,
-    fingerprint: Fingerprint,
 }
 
 impl Script {
     /// Two scripts of the same fingerprint take the same time if they meet the machine in the same
     /// state.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
+    pub fn fingerprint(&self, memory: &Memory) -> Fingerprint {
+        let mut all = Fingerprint::default();
+        self.operations.iter().for_each(|operation| all.add_together(operation.words(memory)));
+        all
     }
 
     /// DMA commands.
@@ -202,29 +228,9 @@ impl Script {
         self.operations.iter().filter(is_command).count() as u64
     }
 
-    /// Adds an operation. `place` is what the time of a transfer depends on of its effective
-    /// address.
-    fn push(&mut self, operation: ScriptOperation, place: u64) {
-        self.operations.push(operation);
-        let words = match operation {
-            ScriptOperation::Enqueue(command) => {
-                let way = match command.direction {
-                    Direction::Get => 0,
-                    Direction::Put => 1,
-                };
-                let small = u64::from(command.tag) << 4 | way << 3 | command.order as u64;
-                [1 << 32 | u64::from(command.local.0), place, command.bytes.0 << 16 | small]
-            }
-            ScriptOperation::Wait(tag) => [2, u64::from(tag), 0],
-            ScriptOperation::Compute(_, KernelTime { cycles, port_use, .. }) => {
-                [3 | port_use.fetches << 8, cycles.0, port_use.accesses]
-            }
-            ScriptOperation::Spend(cycles) => [4, cycles.0, 0],
-            ScriptOperation::Message { at, count } => [5, u64::from(at.0), count],
-            ScriptOperation::LoopBegins => [6, 0, 0],
-            ScriptOperation::LoopEnds => [7, 0, 0],
-        };
-        words.into_iter().for_each(|word| self.fingerprint.add(word));
+    /// How many operations there are.
+    pub fn operation_count(&self) -> usize {
+        self.operations.len()
     }
 }
 
@@ -243,10 +249,23 @@ impl Fingerprint {
 
     /// Adds a word.
     pub fn add(&mut self, word: u64) {
-        self.0 = mixed(self.0 ^ word, 0x9E37_79B9_7F4A_7C15);
-        self.1 = mixed(self.1 ^ word.rotate_left(32), 0xD1B5_4A32_D192_ED03);
+        self.0 = mixed(self.0 ^ word, INCREMENTS[0]);
+        self.1 = mixed(self.1 ^ word.rotate_left(32), INCREMENTS[1]);
+    }
+
+    /// Adds words, of which none waits until the one before it is mixed.
+    fn add_together<const COUNT: usize>(&mut self, words: [u64; COUNT]) {
+        let sum = |increment: u64| {
+            let mixed = |(place, word)| mixed(word, increment.wrapping_mul(place));
+            (2..).zip(words).map(mixed).fold(0, u64::wrapping_add)
+        };
+        self.0 = mixed(self.0 ^ sum(INCREMENTS[0]), INCREMENTS[0]);
+        self.1 = mixed(self.1 ^ sum(INCREMENTS[1]), INCREMENTS[1]);
     }
 }
+
+/// Odd increments of the two halves.
+const INCREMENTS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
 
 /// The output function of SplitMix64, a bijection, with that increment.
 const fn mixed(state: u64, increment: u64) -> u64 {
@@ -269,9 +288,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Writer for an SPE, one of those of a task, which share `messages`.
-    pub fn new(spe: &Spe, values: Values, messages: &Rc<Messages>) -> Self {
-        Self { spe: spe.clone(), values, messages: Rc::clone(messages), script: RefCell::default() }
+    /// Writer for an SPE, one of those of a task, which share `messages`, with room for so many
+    /// operations at first.
+    pub fn new(spe: &Spe, values: Values, messages: &Rc<Messages>, room: usize) -> Self {
+        let script = RefCell::new(Script { operations: Vec::with_capacity(room) });
+        Self { spe: spe.clone(), values, messages: Rc::clone(messages), script }
     }
 
     /// How many operations have been written down.
@@ -285,11 +306,7 @@ impl Writer {
     }
 
     fn push(&self, operation: ScriptOperation) {
-        let place = match operation {
-            ScriptOperation::Enqueue(command) => self.spe.memory().phase(command.effective),
-            _ => 0,
-        };
-        self.script.borrow_mut().push(operation, place);
+        self.script.borrow_mut().operations.push(operation);
     }
 
     /// Moves the data of a transfer.

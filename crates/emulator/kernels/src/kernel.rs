@@ -9,6 +9,7 @@ use mmgp_spu::{Branches, Compiler, Shape, Spu};
 /// kernel! {
 ///     LikelihoodSum -> f64, |kernel, spu|                     its name, what it returns, names to use below
 ///     shape: kernel.version.shape("sum", kernel.groups);      an expression
+///     branches: Branches::OnData;                             `Kernel::BRANCHES`, if not on shape
 ///     on host: host::run;                                     code in the host's vectors, if there is
 ///     blocks: {
 ///         input weights[WEIGHT_BYTES; kernel.groups];         the field, bytes of each, how many
@@ -27,6 +28,7 @@ macro_rules! kernel {
     (
         $kernel:ident -> $output:ty, |$this:ident, $spu:ident|
         shape: $shape:expr;
+        $(branches: $branches:expr;)?
         $(on host: $on_host:path;)?
         blocks: {
             $($access:ident $($block:ident[$bytes:expr; $count:expr])? $(= $blocks:expr)?;)*
@@ -35,6 +37,8 @@ macro_rules! kernel {
     ) => {
         impl mmgp_spu::Kernel for $kernel {
             type Output = $output;
+
+            $(const BRANCHES: mmgp_spu::Branches = $branches;)?
 
             #[allow(unused_variables)]
             fn shape(&self) -> mmgp_spu::Shape {

@@ -13,7 +13,7 @@
 //!                                                 play  (and keep the times, if alone and quiet)
 //! ```
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -101,17 +101,35 @@ trait Writes {
 /// The scripts of a task's calls.
 struct Written {
     scripts: Vec<Rc<Script>>,
-    /// Fingerprint of all of them, with the SPEs.
-    fingerprint: Fingerprint,
+    /// Fingerprint of all of them, with the SPEs, once somebody has asked for it.
+    fingerprint: OnceCell<Fingerprint>,
 }
 
-struct Program<P>(Rc<P>);
+impl Written {
+    fn fingerprint(&self, calls: &[(&Spe, Call)]) -> Fingerprint {
+        *self.fingerprint.get_or_init(|| {
+            let mut all = Fingerprint::default();
+            for ((spe, _), script) in calls.iter().zip(&self.scripts) {
+                all.add(u64::from(spe.index));
+                all = all.then(script.fingerprint(spe.memory()));
+            }
+            all
+        })
+    }
+}
+
+struct Program<P> {
+    program: Rc<P>,
+    /// The operations of its longest script.
+    longest: Cell<usize>,
+}
 
 impl<P: SpeProgram> Writes for Program<P> {
     fn write(&self, calls: &[(&Spe, Call)], by_host: usize) -> Result<Option<Vec<Script>>> {
-        let Self(program) = self;
+        let Self { program, longest } = self;
         let messages = Rc::default();
-        let writer = |(spe, _): &(&Spe, Call)| Writer::new(spe, program.values(), &messages);
+        let writer =
+            |(spe, _): &(&Spe, Call)| Writer::new(spe, program.values(), &messages, longest.get());
         let writers: Vec<Writer> = calls.iter().map(writer).collect();
         let of_call =
             writers.iter().zip(calls).map(|(writer, &(_, call))| program.write(writer, call));
@@ -140,11 +158,13 @@ impl<P: SpeProgram> Writes for Program<P> {
         }
         drop(writings);
         calls[..by_host].iter().for_each(|(spe, _)| spe.tells_host());
-        Ok(Some(writers.into_iter().map(Writer::into_script).collect()))
+        let scripts: Vec<Script> = writers.into_iter().map(Writer::into_script).collect();
+        longest.set(scripts.iter().map(Script::operation_count).fold(longest.get(), usize::max));
+        Ok(Some(scripts))
     }
 
     fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
-        let Self(program) = self;
+        let Self { program, .. } = self;
         (program.values() == Values::Known).then(|| program.alike(calls)).flatten()
     }
 }
@@ -163,7 +183,8 @@ impl Courses {
 
     /// Lets tasks of this program be written down.
     pub fn write<P: SpeProgram>(&self, program: &Rc<P>) {
-        *self.program.borrow_mut() = Some(Rc::new(Program(Rc::clone(program))));
+        *self.program.borrow_mut() =
+            Some(Rc::new(Program { program: Rc::clone(program), longest: Cell::default() }));
     }
 
     /// How the calls of a task of `process`, which begins now, go; one for each SPE, of which the host
@@ -182,17 +203,18 @@ impl Courses {
         calls.iter().for_each(|(spe, _)| spe.forget_messages());
         let alone = self.keeps
             && self.traffic.is_alone(process, &spes)
-            && self.traffic.quiet_from(process, &spes) <= self.sim.now();
+            && self.traffic.is_quiet(process, &spes, self.sim.now());
         if !alone {
             let play = |script| Course::Play { script, learning: None };
             return Ok(scripts.map(play).collect());
         }
-        if let Some(known) = self.known.borrow().get(&written.fingerprint) {
+        let fingerprint = written.fingerprint(calls);
+        if let Some(known) = self.known.borrow().get(&fingerprint) {
             let known = |share| Course::Known { known: Rc::clone(known), process, share };
             return Ok((0..spes.len()).map(known).collect());
         }
         let learning = Rc::new(Learning {
-            scripts: written.fingerprint,
+            scripts: fingerprint,
             process,
             first: Cell::new(None),
             ran: RefCell::new(vec![None; spes.len()]),
@@ -216,13 +238,8 @@ impl Courses {
             return Ok(Some(Rc::clone(written)));
         }
         let Some(scripts) = program.write(calls, by_host)? else { return Ok(None) };
-        let mut fingerprint = Fingerprint::default();
-        for ((spe, _), script) in calls.iter().zip(&scripts) {
-            fingerprint.add(u64::from(spe.index));
-            fingerprint = fingerprint.then(script.fingerprint());
-        }
         let scripts = scripts.into_iter().map(Rc::new).collect();
-        let written = Rc::new(Written { scripts, fingerprint });
+        let written = Rc::new(Written { scripts, fingerprint: OnceCell::new() });
         if let Some(alike) = alike {
             self.written.borrow_mut().insert(alike, Rc::clone(&written));
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use super::Sim;
-use super::schedule::{ProcessId, Reason};
+use super::schedule::{Due, ProcessId, Reason, Timer};
 use mmgp_base::units::{Seconds, SimSpan, SimTime};
 pub use share::Capacity;
 use share::Network;
@@ -31,6 +31,8 @@ pub struct Flows {
 struct Shared {
     sim: Sim,
     reason: Reason,
+    /// When the first flow ends.
+    timer: Timer,
     state: RefCell<State>,
 }
 
@@ -64,8 +66,8 @@ struct Progress {
 impl Flows {
     /// A network without capacities; `name` says what it is in the report of a deadlock.
     pub fn new(sim: &Sim, name: &str) -> Self {
-        let (sim, reason) = (sim.clone(), sim.reason(name));
-        Self { shared: Rc::new(Shared { sim, reason, state: RefCell::default() }) }
+        let (sim, reason, timer) = (sim.clone(), sim.reason(name), sim.timer());
+        Self { shared: Rc::new(Shared { sim, reason, timer, state: RefCell::default() }) }
     }
 
     /// Adds a capacity: work per second that may pass, positive.
@@ -165,12 +167,10 @@ impl Shared {
         if first == state.first {
             return;
         }
-        if let Some((before, _)) = state.first {
-            self.sim.cancel(progress[before].process);
-        }
-        if let Some((flow, end)) = first {
-            self.sim.appoint(progress[flow].process, end);
-        }
+        let process = |flow: usize| progress[flow].process;
+        let before = state.first.map(|(flow, _)| process(flow));
+        let due = first.map(|(flow, at)| Due { at, process: process(flow) });
+        self.sim.set_timer(self.timer, before, due);
         state.first = first;
     }
 }

@@ -29,7 +29,9 @@
 //! 2. At the same instant they happen in the order in which they were scheduled: what was put on
 //!    the calendar earlier comes first, and what is woken at that instant comes after it.
 //!
-//! Nothing else decides the order, so the same program gives the same run on every machine.
+//! Nothing else decides the order, so the same program gives the same run on every machine. A process
+//! that sleeps and before whose instant nobody else is due goes on with no way round the calendar,
+//! which comes to the same.
 //!
 //! # Deadlock
 //!
@@ -51,9 +53,10 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
-use schedule::{Due, ProcessId, Schedule};
+use schedule::{Due, ProcessId, Schedule, Timer};
 
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{SimSpan, SimTime};
@@ -81,6 +84,8 @@ struct Core {
     halted: Cell<bool>,
     schedule: RefCell<Schedule>,
     processes: RefCell<Vec<Process>>,
+    /// Waker that the processes are polled with.
+    one_wait: Waker,
     /// What can be waited for, by [`Reason`].
     reasons: RefCell<Vec<String>>,
 }
@@ -118,6 +123,7 @@ impl Sim {
                 halted: Cell::new(false),
                 schedule: RefCell::default(),
                 processes: RefCell::default(),
+                one_wait: Waker::from(Arc::new(OneWait)),
                 reasons: RefCell::default(),
             }),
         }
@@ -169,7 +175,7 @@ impl Sim {
     /// # Errors
     /// [`Deadlock`] where a process other than a daemon has not come to its end.
     pub fn run(&self) -> Result<SimTime> {
-        let mut context = Context::from_waker(Waker::noop());
+        let mut context = Context::from_waker(&self.core.one_wait);
         loop {
             let next = self.core.schedule.borrow_mut().next(self.now());
             let Some(Due { at, process }) = next else { break };
@@ -249,9 +255,36 @@ impl Sim {
         }
     }
 
-    /// Voids the appointments of `process`, which is waiting.
-    fn cancel(&self, process: ProcessId) {
-        self.core.schedule.borrow_mut().cancel(process);
+    /// Goes on to an instant, as if the running process had an appointment then, where nobody is due
+    /// before or at it; whether that is so. The process must wait for nothing else.
+    #[inline]
+    fn pass(&self, instant: SimTime) -> bool {
+        let passes = !self.core.halted.get() && self.core.schedule.borrow().is_free_until(instant);
+        if passes {
+            self.core.now.set(instant.max(self.now()));
+        }
+        passes
+    }
+
+    /// What holds one appointment at a time.
+    fn timer(&self) -> Timer {
+        self.core.schedule.borrow_mut().add_timer()
+    }
+
+    /// Voids the calls to `before`, which waits for a timer, and sets it for another process, which is
+    /// made ready if that is now.
+    fn set_timer(&self, timer: Timer, before: Option<ProcessId>, next: Option<Due>) {
+        let mut schedule = self.core.schedule.borrow_mut();
+        if let Some(before) = before {
+            schedule.cancel(before);
+        }
+        match next {
+            Some(Due { at, process }) if at <= self.now() => {
+                schedule.set(timer, None);
+                schedule.wake(process);
+            }
+            next => schedule.set(timer, next),
+        }
     }
 
     /// Makes a waiting process ready at the present instant.
@@ -272,6 +305,15 @@ impl Sim {
     }
 }
 
+/// Marks what a process waits for as all that it waits for, by the waker that it is polled with.
+/// [`first_of`] polls with another one.
+struct OneWait;
+
+impl Wake for OneWait {
+    /// Processes are woken by the schedule alone.
+    fn wake(self: Arc<Self>) {}
+}
+
 /// A sleep that can be given up: dropped, it wakes nobody.
 struct Sleep<'a> {
     sim: &'a Sim,
@@ -284,11 +326,15 @@ impl Future for Sleep<'_> {
     type Output = ();
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // Whoever also waits for something else may be called for that before the instant, which
         // voids the appointment.
         if self.appointment.is_some() && self.sim.now() >= self.instant {
             self.appointment = None;
+            return Poll::Ready(());
+        }
+        let is_all_it_waits_for = context.waker().data() == self.sim.core.one_wait.data();
+        if is_all_it_waits_for && self.sim.pass(self.instant) {
             return Poll::Ready(());
         }
         let process = self.sim.current();

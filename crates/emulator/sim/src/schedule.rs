@@ -31,6 +31,10 @@ impl ProcessId {
     }
 }
 
+/// What holds one appointment at a time.
+#[derive(Clone, Copy)]
+pub(super) struct Timer(usize);
+
 /// A process that goes on, and when.
 pub(super) struct Due {
     pub at: SimTime,
@@ -46,6 +50,10 @@ pub(super) struct Schedule {
     waits: Vec<Wait>,
     /// Processes that have ended, whose places can be used again.
     vacant: Vec<ProcessId>,
+    /// Appointments of which there is one at a time, apart from the calendar, as they are often put off.
+    timers: Vec<Option<Appointment>>,
+    /// The first of them.
+    first_timer: Option<Appointment>,
     /// Calls so far, to whatever instant.
     calls: u64,
     /// The most appointments that can be void.
@@ -123,6 +131,18 @@ impl Schedule {
         call.sequence
     }
 
+    /// A further timer.
+    pub fn add_timer(&mut self) -> Timer {
+        self.timers.push(None);
+        Timer(self.timers.len() - 1)
+    }
+
+    /// Sets a timer for a waiting process and an instant to come, or for nobody.
+    pub fn set(&mut self, timer: Timer, due: Option<Due>) {
+        self.timers[timer.0] = due.map(|Due { at, process }| self.call(process).at(at));
+        self.first_timer = self.timers.iter().flatten().min().copied();
+    }
+
     /// Voids one appointment, if the process has not gone on since it was made.
     pub fn revoke(&mut self, process: ProcessId, appointment: u64) {
         let wait = &mut self.waits[process.index()];
@@ -192,15 +212,42 @@ impl Schedule {
         self.waits[process.index()].reason
     }
 
+    /// The first appointment, of the calendar or of a timer.
+    #[inline]
+    fn first(&self) -> Option<Appointment> {
+        match (self.calendar.peek(), self.first_timer) {
+            (Some(&Reverse(first)), Some(timer)) => Some(first.min(timer)),
+            (first, timer) => first.map(|&Reverse(first)| first).or(timer),
+        }
+    }
+
+    /// Takes the first appointment away; whether it was not void.
+    #[inline]
+    fn take(&mut self, first: Appointment) -> bool {
+        let (_, call) = Call::of(first);
+        if self.first_timer == Some(first) {
+            let timer = self.timers.iter().position(|&timer| timer == Some(first));
+            self.set(Timer(timer.expect("invariant: the first timer is one of them")), None);
+            return call.is_valid(&self.waits);
+        }
+        self.calendar.pop();
+        self.has_come(call)
+    }
+
+    /// Whether nobody is due until an instant, nor at it.
+    #[inline]
+    pub fn is_free_until(&self, instant: SimTime) -> bool {
+        self.ready.is_empty() && self.first().is_none_or(|first| Call::of(first).0 > instant)
+    }
+
     /// Who goes on next. All appointments for the present instant were made before it, so they
     /// come before the processes that became ready in it; when both are done, the next instant comes.
     pub fn next(&mut self, now: SimTime) -> Option<Due> {
         loop {
-            let (at, call) = match self.calendar.peek() {
-                Some(&Reverse(first)) if self.ready.is_empty() || Call::of(first).0 == now => {
-                    self.calendar.pop();
+            let (at, call) = match self.first() {
+                Some(first) if self.ready.is_empty() || Call::of(first).0 == now => {
                     let (at, call) = Call::of(first);
-                    if self.has_come(call) { (at, call) } else { continue }
+                    if self.take(first) { (at, call) } else { continue }
                 }
                 _ => (now, self.ready.pop_front()?),
             };

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crate::Sim;
 use crate::schedule::{ProcessId, Reason};
@@ -184,7 +184,9 @@ pub enum First<A, B> {
 /// for a place in a queue or a job at a server.
 pub async fn first_of<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
     let (mut left, mut right) = (pin!(left), pin!(right));
-    std::future::poll_fn(|context| {
+    std::future::poll_fn(|_| {
+        // Neither is all that the process waits for.
+        let context = &mut Context::from_waker(Waker::noop());
         if let Poll::Ready(value) = left.as_mut().poll(context) {
             return Poll::Ready(First::Left(value));
         }
@@ -274,6 +276,20 @@ mod tests {
         });
         sim.run().unwrap();
         seen.get().unwrap()
+    }
+
+    #[test]
+    fn of_two_sleeps_the_shorter_ends_the_wait_though_nobody_else_is_due() {
+        let sim = Sim::new();
+        let own = sim.clone();
+        sim.spawn("sleeper", async move {
+            let sleep = |ticks| own.sleep(SimSpan::from_ticks(ticks));
+            assert_eq!(first_of(sleep(10), sleep(5)).await, First::Right(()));
+            assert_eq!(own.now().ticks(), 5);
+            assert_eq!(first_of(sleep(0), async {}).await, First::Right(()));
+            assert_eq!(first_of(first_of(sleep(9), sleep(8)), sleep(7)).await, First::Right(()));
+        });
+        assert_eq!(sim.run().unwrap().ticks(), 12);
     }
 
     #[test]

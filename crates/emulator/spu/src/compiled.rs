@@ -1,14 +1,15 @@
 //! A kernel as machine code of the host.
 //!
 //! A kernel is generic over the [`Spu`] that runs it, and compiling one into the host's code is most
-//! of what a build has to do. So it is compiled four times and no more, each time by a method of
-//! [`Compiled`], for
+//! of what a build has to do. So it is compiled four times and no more, five where its branches
+//! depend on data, each time by a method of [`Compiled`], for
 //!
 //! | SPU | its instructions | used |
 //! |---|---|---|
 //! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add; or none, where the kernel [runs on the host](Kernel::run_on_host) | by [`execute`], and so by most of an emulation |
 //! | [`PlainSpu`] with a watched local store | part of the kernel's code, likewise | by [`execute_watched`], where hazards are looked for |
-//! | [`ObservedSpu`] | calls | to find out the path, and on old hosts |
+//! | [`PlainSpu`] that records the path | part of the kernel's code, likewise | by [`execute_on_path`](super::execute_on_path), for kernels whose [`BRANCHES`](Kernel::BRANCHES) depend on data |
+//! | [`ObservedSpu`] | calls | to find out the path of others, and on old hosts |
 //! | [`TimedSpu`] | calls | to time a kernel |
 //!
 //! Instructions that are calls are compiled once for all kernels, here, and make a kernel run
@@ -21,11 +22,10 @@
 
 #![allow(unsafe_code)]
 
-#[cfg(target_arch = "x86_64")]
 use super::forward::ObservedStore;
 use super::local_store::LocalStore;
-use super::observation::WatchedStore;
-use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
+use super::observation::{PathRecorder, WatchedStore};
+use super::{Branches, Journal, Kernel, ObservedSpu, Path, PlainSpu, TimedSpu, Watch};
 
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
@@ -52,6 +52,9 @@ pub trait Compiled {
 
     /// Runs it on the SPU that only executes, and notes what it touches.
     fn watch(&self, store: &mut LocalStore, watch: Watch<'_>) -> Self::Output;
+
+    /// Runs it, keeping in the journal what it overwrites, and says which path it took.
+    fn follow(&self, store: &mut LocalStore, journal: &mut Journal) -> (Self::Output, Path);
 
     /// Runs it on an SPU that notes what it does.
     fn observe(&self, spu: &mut ObservedSpu<'_>) -> Self::Output;
@@ -93,6 +96,22 @@ impl<K: Kernel> Compiled for K {
         run_watched(self, store, watch)
     }
 
+    fn follow(&self, store: &mut LocalStore, journal: &mut Journal) -> (K::Output, Path) {
+        if const { matches!(K::BRANCHES, Branches::OnData) } {
+            #[cfg(target_arch = "x86_64")]
+            if fuses() {
+                // SAFETY: as in `execute`.
+                return unsafe { self.follow_fused(store, journal) };
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            return run_on_path(self, store, journal);
+        }
+        let journal = Some(journal);
+        let mut spu = ObservedSpu::new(ObservedStore { store, journal, watch: None });
+        let output = self.observe(&mut spu);
+        (output, spu.path())
+    }
+
     fn observe(&self, spu: &mut ObservedSpu<'_>) -> K::Output {
         self.run(spu)
     }
@@ -121,6 +140,18 @@ fn run_watched<K: Kernel>(kernel: &K, store: &mut LocalStore, watch: Watch<'_>) 
     kernel.run(&mut PlainSpu::with_observers(WatchedStore { store, watch }, ()))
 }
 
+#[inline(always)]
+fn run_on_path<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    journal: &mut Journal,
+) -> (K::Output, Path) {
+    let store = ObservedStore { store, journal: Some(journal), watch: None };
+    let mut spu = PlainSpu::with_observers(store, PathRecorder::new());
+    let output = kernel.run(&mut spu);
+    (output, spu.branch_observer().path())
+}
+
 /// The versions with the host's fused multiply-add. They are methods, not functions, because rustc
 /// puts a method into the unit of the module in which its type stands: kernels are compiled side by
 /// side, and a change of one compiles one anew. Functions would be in one unit, of this module.
@@ -131,6 +162,13 @@ trait Fused: Kernel {
 
     /// Safe where the host [`fuses`].
     unsafe fn watch_fused(&self, store: &mut LocalStore, watch: Watch<'_>) -> Self::Output;
+
+    /// Safe where the host [`fuses`].
+    unsafe fn follow_fused(
+        &self,
+        store: &mut LocalStore,
+        journal: &mut Journal,
+    ) -> (Self::Output, Path);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -143,5 +181,14 @@ impl<K: Kernel> Fused for K {
     #[target_feature(enable = "avx2,fma")]
     unsafe fn watch_fused(&self, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
         run_watched(self, store, watch)
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn follow_fused(
+        &self,
+        store: &mut LocalStore,
+        journal: &mut Journal,
+    ) -> (K::Output, Path) {
+        run_on_path(self, store, journal)
     }
 }

@@ -8,8 +8,8 @@ use crate::observation::{Journal, Path, PathRecorder, Watch};
 use crate::register::Quadword;
 use crate::{BranchName, Kernel, PlainSpu, Spu};
 
-/// Runs `kernel` as [`execute`](super::execute) does, more slowly, and says which path it took; `journal`
-/// can undo what it stored. Notes what it touches, if asked to.
+/// Runs `kernel` as [`execute`](super::execute) does, more slowly but where [`Kernel::BRANCHES`] depend on data,
+/// and says which path it took; `journal` can undo what it stored. Notes what it touches, if asked to.
 pub fn execute_on_path<K: Kernel>(
     kernel: &K,
     store: &mut LocalStore,
@@ -17,6 +17,9 @@ pub fn execute_on_path<K: Kernel>(
     watch: Option<Watch<'_>>,
 ) -> (K::Output, Path) {
     journal.begin();
+    if watch.is_none() {
+        return kernel.compiled().follow(store, journal);
+    }
     let mut spu = ObservedSpu::new(ObservedStore { store, journal: Some(journal), watch });
     let output = kernel.compiled().observe(&mut spu);
     (output, spu.path())
@@ -33,7 +36,7 @@ impl<'s> ObservedSpu<'s> {
     }
 
     /// The path that was taken until now.
-    const fn path(&self) -> Path {
+    pub(super) const fn path(&self) -> Path {
         self.0.branch_observer().path()
     }
 }

@@ -87,6 +87,10 @@ pub trait Kernel {
     /// What the host learns from a run, beside what the kernel leaves in local store.
     type Output;
 
+    /// What the branches of the versions depend on that run often. Where it is data, the kernel is compiled
+    /// once more, to find out its [`Path`] as fast as it is executed.
+    const BRANCHES: Branches = Branches::OnShape;
+
     /// All that its time depends on, beside the path where it branches on data.
     fn shape(&self) -> Shape;
 

@@ -317,6 +317,21 @@ mod tests {
     /// Branches on the word of each of 200 quadwords, and calls what the last one says.
     struct Decide;
 
+    /// The same, compiled to be followed.
+    struct Followed;
+
+    impl Kernel for Followed {
+        type Output = u32;
+        const BRANCHES: Branches = Branches::OnData;
+        fn shape(&self) -> Shape {
+            Decide.shape()
+        }
+        #[inline(always)]
+        fn run<S: Spu>(&self, spu: &mut S) -> u32 {
+            Decide.run(spu)
+        }
+    }
+
     const DATA: LocalAddress = LocalAddress(0x1000);
 
     impl Kernel for Decide {
@@ -349,6 +364,10 @@ mod tests {
         let (output, path) = execute_on_path(&Decide, &mut store, &mut journal, None);
         assert_eq!(output, execute(&Decide, &mut expected));
         assert!(store == expected, "it stores what it stores without a journal");
+        let mut other = before.clone();
+        let followed = execute_on_path(&Followed, &mut other, &mut Journal::default(), None);
+        assert_eq!(followed, (output, path));
+        assert!(store == other, "it stores the same where it is followed");
         journal.undo(&mut store);
         assert!(store == before, "it can be undone");
         path

@@ -13,7 +13,7 @@
 //! together take longer than a round trip.
 
 use crate::eib::rings::Leg;
-use crate::memory::BusUnit;
+use crate::memory::{BusUnit, LINE};
 use mmgp_base::units::{Seconds, SimSpan, SimTime};
 use mmgp_machine::{Layout, Machine, Participant};
 use mmgp_sim::{Capacity, Flows};
@@ -55,6 +55,7 @@ struct Rates {
 const MOST: usize = 2 * (2 + 1) + 2 * 2 + 1;
 
 /// The way of a transfer.
+#[derive(Clone)]
 pub(super) struct Route {
     capacities: [Capacity; MOST],
     length: usize,
@@ -62,10 +63,11 @@ pub(super) struct Route {
     pub legs: [Option<Leg>; 2],
     /// Whether it is between the memory of a Cell and a unit of the same one.
     pub is_home: bool,
-    /// What the narrowest place of it carries \[bytes/s\].
-    pub rate: f64,
-    /// What a single stream gets where there is a limit of its own \[bytes/s\].
-    pub stream: f64,
+    /// Time from the moment an MFC takes up a command to the arrival of its first byte, without
+    /// contention.
+    pub latency: SimSpan,
+    /// How fast lines can come.
+    pub pace: Pace,
 }
 
 impl Buses {
@@ -96,25 +98,34 @@ impl Buses {
         Self { cells, order, layout: machine.layout, rates }
     }
 
-    /// The way from one unit to another, of which one is an SPE.
-    pub fn route(&self, from: BusUnit, to: BusUnit) -> Route {
+    /// The way from one unit to another, of which one is an SPE, with the latency and the round trip
+    /// between them.
+    pub fn route(
+        &self,
+        (from, to): (BusUnit, BusUnit),
+        (latency, round_trip): (SimSpan, SimSpan),
+    ) -> Route {
         let mut route = Route {
             capacities: [Capacity::default(); MOST],
             length: 0,
             legs: [None; 2],
             is_home: false,
-            rate: self.rates.port,
-            stream: f64::INFINITY,
+            latency,
+            pace: Pace { line: SimSpan::ZERO, round_trip },
         };
+        // What the narrowest place carries.
+        let mut rate = self.rates.port;
         let (source, first) = self.place(from);
         let (destination, last) = self.place(to);
         if let BusUnit::Memory { .. } = from {
             let bus = &self.cells[source];
-            route.limit([Some(bus.controller), bus.reads], self.rates.read);
+            [Some(bus.controller), bus.reads].into_iter().flatten().for_each(|it| route.push(it));
+            rate = rate.min(self.rates.read);
         }
         if let BusUnit::Memory { .. } = to {
             let bus = &self.cells[destination];
-            route.limit([Some(bus.controller), bus.writes], self.rates.write);
+            [Some(bus.controller), bus.writes].into_iter().flatten().for_each(|it| route.push(it));
+            rate = rate.min(self.rates.write);
         }
         if source == destination {
             let is_memory = |unit| matches!(unit, BusUnit::Memory { .. });
@@ -123,11 +134,13 @@ impl Buses {
         } else {
             let link = self.position(Participant::Link);
             self.cells[source].pass(&mut route, Leg { cell: source, from: first, to: link });
-            route.limit([Some(self.cells[destination].link)], self.rates.link);
-            route.stream = self.rates.link_stream;
+            route.push(self.cells[destination].link);
+            // A single stream over the link has a limit of its own.
+            rate = rate.min(self.rates.link).min(self.rates.link_stream);
             self.cells[destination]
                 .pass(&mut route, Leg { cell: destination, from: link, to: last });
         }
+        route.pace.line = SimSpan::from_seconds(Seconds(LINE as f64 / rate));
         route
     }
 
@@ -169,12 +182,6 @@ impl Route {
     fn push(&mut self, capacity: Capacity) {
         self.capacities[self.length] = capacity;
         self.length += 1;
-    }
-
-    /// Adds what there is of `capacities`, of which one flow alone gets `rate`.
-    fn limit<const COUNT: usize>(&mut self, capacities: [Option<Capacity>; COUNT], rate: f64) {
-        capacities.into_iter().flatten().for_each(|capacity| self.push(capacity));
-        self.rate = self.rate.min(rate);
     }
 }
 
@@ -262,12 +269,11 @@ impl Window {
         }
         self.latest = self.latest.max(end);
         let stretch = end.since(start).seconds().0 / expected.since(start).seconds().0;
-        let (places, own) = (self.arrivals.len(), (self.arrivals.len() as u64).min(lines) as usize);
-        for back in 1..=own {
-            if let Some(arrival) = &mut self.arrivals[(self.next + places - back) % places] {
-                let late = arrival.since(start).seconds().0 * stretch;
-                *arrival = start + SimSpan::from_seconds(Seconds(late));
-            }
+        let (before, from) = self.arrivals.split_at_mut(self.next);
+        let latest_first = before.iter_mut().rev().chain(from.iter_mut().rev());
+        for arrival in latest_first.take(lines as usize).flatten() {
+            let late = arrival.since(start).seconds().0 * stretch;
+            *arrival = start + SimSpan::from_seconds(Seconds(late));
         }
     }
 }

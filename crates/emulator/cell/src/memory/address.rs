@@ -275,6 +275,12 @@ impl Traffic {
         felt.chain(windows).max().unwrap_or(SimTime::ZERO)
     }
 
+    /// Whether nothing is felt, by what a process asks for from `now` on, of what has moved until now on
+    /// its SPEs and its Cells: a transfer that is asked for moves a latency later.
+    pub fn is_quiet(&self, process: u32, spes: &[u32], now: SimTime) -> bool {
+        self.quiet_from(process, spes) <= now + self.eib.least_latency()
+    }
+
     /// What a process did whose time was known is felt until then.
     pub fn feel_until(&self, process: u32, time: SimTime) {
         for (users, felt) in self.users.borrow().iter().zip(&self.felt_until) {
@@ -288,7 +294,10 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eib::Transfer;
+    use mmgp_base::units::SimSpan;
     use mmgp_machine::Machine;
+    use mmgp_sim::Sim;
 
     #[test]
     fn an_address_gives_back_the_place_that_it_was_made_for() {
@@ -332,5 +341,45 @@ mod tests {
         check(Placement::OwnCell, [1; 8]);
         check(Placement::Interleaved, [1, 0, 1, 0, 1, 0, 1, 0]);
         check(Placement::BySpe, [1, 1, 1, 1, 1, 1, 0, 0]);
+    }
+
+    /// How long a transfer takes that is asked for so long after the first byte of another one came to the
+    /// same SPE, and whether the machine is quiet then, at once and for what is asked for.
+    fn after_another(gap: SimSpan) -> (SimSpan, [bool; 2]) {
+        let machine = Machine::named("qs20").unwrap();
+        let (sim, memory) = (Sim::new(), Rc::new(Memory::new(&machine)));
+        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
+        let traffic = Traffic::new(&eib, machine.layout);
+        traffic.uses(0, 0);
+        let from = memory.allocate(0, Bytes(2048));
+        let to = EffectiveAddress::local_store(0, LocalAddress(0));
+        let transfer = Transfer { spe: 0, from, to, bytes: Bytes(2048) };
+        let (first, other) = (Rc::clone(&eib), transfer);
+        sim.spawn("first", async move { first.carry(&other).await });
+        let (own, found) = (sim.clone(), Rc::new(Cell::default()));
+        let outcome = Rc::clone(&found);
+        sim.spawn("second", async move {
+            own.sleep(gap).await;
+            let asked = own.now();
+            let quiet = [traffic.quiet_from(0, &[0]) <= asked, traffic.is_quiet(0, &[0], asked)];
+            own.sleep(eib.latency(from, to)).await;
+            eib.carry(&transfer).await;
+            outcome.set((own.now().since(asked), quiet));
+        });
+        sim.run().unwrap();
+        found.get()
+    }
+
+    #[test]
+    fn nothing_is_felt_of_another_transfer_where_it_is_quiet() {
+        let nanoseconds = |count: u64| SimSpan::from_ticks(1_000_000 * count);
+        let (alone, _) = after_another(nanoseconds(10_000));
+        let all: Vec<_> = (0..500).map(|gap| after_another(nanoseconds(gap))).collect();
+        for (gap, (time, [_, quiet])) in all.iter().enumerate() {
+            assert!(!quiet || *time == alone, "after {gap} ns");
+        }
+        assert!(all.iter().any(|(time, _)| *time > alone), "they are in one another's way");
+        // What is asked for moves a latency later, so quiet it is earlier.
+        assert!(all.iter().any(|(_, quiet)| *quiet == [false, true]));
     }
 }

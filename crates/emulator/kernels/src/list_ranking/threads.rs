@@ -93,6 +93,7 @@ kernel! {
         branches: Branches::OnData,
         ..Shape::new(named_by_operation!("advance threads", kernel.operation), kernel.threads)
     };
+    branches: Branches::OnData;
     blocks: {
         output states[NODE_BYTES; kernel.threads];
         input fetched[NODE_BYTES; kernel.threads];
@@ -218,6 +219,7 @@ impl Retire {
 kernel! {
     Retire -> u32, |kernel, spu|
     shape: Shape { branches: Branches::OnData, ..Shape::new("retire threads", kernel.threads) };
+    branches: Branches::OnData;
     blocks: {
         output states[NODE_BYTES; kernel.threads];
         input fetched[NODE_BYTES; kernel.threads];

@@ -95,6 +95,7 @@ kernel! {
             ..Shape::new(named_by_angles!(kernel.angles, "sweep a line", ", fix-ups"), kernel.cells)
         },
     };
+    branches: Branches::OnData;
     blocks: {
         input total[TOTAL_BYTES; kernel.cells];
         input source[MOMENTS_BYTES; kernel.cells];

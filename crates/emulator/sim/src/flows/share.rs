@@ -31,6 +31,8 @@ pub(super) struct Network {
 
 struct Usage {
     limit: f64,
+    /// Demand up to which it counts as within the limit.
+    most: f64,
     /// The sum of the caps of its flows.
     demand: f64,
     members: Set,
@@ -49,16 +51,22 @@ struct Flow {
 
 impl Usage {
     fn is_contended(&self) -> bool {
-        self.demand > self.limit * (1.0 + ROUNDING)
+        self.demand > self.most
     }
 }
 
 impl Network {
     pub fn add(&mut self, limit: f64) -> Capacity {
         let members = Set::default();
-        let usage =
-            Usage { limit, demand: 0.0, members, is_concerned: false, left: 0.0, sharers: 0 };
-        self.capacities.push(usage);
+        self.capacities.push(Usage {
+            limit,
+            most: limit * (1.0 + ROUNDING),
+            demand: 0.0,
+            members,
+            is_concerned: false,
+            left: 0.0,
+            sharers: 0,
+        });
         Capacity(self.capacities.len() as u32 - 1)
     }
 
@@ -117,7 +125,8 @@ impl Network {
                 let usage = &mut self.capacities[capacity.index()];
                 let was_contended = usage.is_contended();
                 usage.demand += change;
-                if was_contended || usage.is_contended() {
+                let is_felt = was_contended || usage.is_contended();
+                if is_felt && !std::mem::replace(&mut usage.is_concerned, true) {
                     self.concerned.push(capacity);
                 }
             }
@@ -141,10 +150,8 @@ impl Network {
         while !self.waiting.is_empty() {
             let (level, bottleneck) = self.next_level();
             // Those who stop at their caps first: they leave more to others.
-            if !self.settle(|_, cap| (cap <= level).then_some(cap), &mut assign) {
-                let members = std::mem::take(&mut self.capacities[bottleneck].members);
-                self.settle(|flow, _| members.contains(flow).then_some(level), &mut assign);
-                self.capacities[bottleneck].members = members;
+            if !self.settle(level, None, &mut assign) {
+                self.settle(level, Some(bottleneck), &mut assign);
             }
         }
         for capacity in &self.concerned {
@@ -154,29 +161,30 @@ impl Network {
 
     /// Finds whom a change concerns, from the capacities where it is felt first.
     fn gather(&mut self) {
-        for capacity in &self.concerned {
-            self.capacities[capacity.index()].is_concerned = true;
+        let Self { capacities, flows, concerned, waiting, .. } = self;
+        for capacity in concerned.iter() {
+            capacities[capacity.index()].is_concerned = true;
         }
         let mut next = 0;
-        while let Some(&capacity) = self.concerned.get(next) {
+        while let Some(&capacity) = concerned.get(next) {
             next += 1;
-            let usage = &mut self.capacities[capacity.index()];
+            let usage = &mut capacities[capacity.index()];
             let members = std::mem::take(&mut usage.members);
             (usage.left, usage.sharers) = (usage.limit, members.len());
             for flow in members.iter() {
-                let entry = &mut self.flows[flow];
+                let entry = &mut flows[flow];
                 if std::mem::replace(&mut entry.is_concerned, true) {
                     continue;
                 }
-                self.waiting.push(flow);
+                waiting.push(flow);
                 for &other in &entry.path {
-                    let usage = &mut self.capacities[other.index()];
+                    let usage = &mut capacities[other.index()];
                     if usage.is_contended() && !std::mem::replace(&mut usage.is_concerned, true) {
-                        self.concerned.push(other);
+                        concerned.push(other);
                     }
                 }
             }
-            self.capacities[capacity.index()].members = members;
+            capacities[capacity.index()].members = members;
         }
     }
 
@@ -193,29 +201,41 @@ impl Network {
         lowest
     }
 
-    /// Gives those who wait the rate that `rate(flow, cap)` tells; whether there was anybody.
+    /// Gives those who wait and whose caps are no higher than `level` their caps, or the members of a
+    /// bottleneck that level; whether there was anybody.
     fn settle(
         &mut self,
-        rate: impl Fn(usize, f64) -> Option<f64>,
+        level: f64,
+        bottleneck: Option<usize>,
         assign: &mut impl FnMut(usize, f64),
     ) -> bool {
-        let (flows, capacities) = (&mut self.flows, &mut self.capacities);
-        let before = self.waiting.len();
-        self.waiting.retain(|&flow| {
+        let Self { capacities, flows, concerned, waiting, .. } = self;
+        let before = waiting.len();
+        let mut left = 0;
+        for index in 0..before {
+            let flow = waiting[index];
             let entry = &mut flows[flow];
-            let Some(rate) = rate(flow, entry.cap) else { return true };
+            let (settles, rate) = match bottleneck {
+                None => (entry.cap <= level, entry.cap),
+                Some(bottleneck) => (capacities[bottleneck].members.contains(flow), level),
+            };
+            if !settles {
+                waiting[left] = flow;
+                left += 1;
+                continue;
+            }
             assign(flow, rate);
             entry.is_concerned = false;
-            for capacity in &entry.path {
+            for capacity in concerned.iter() {
                 let usage = &mut capacities[capacity.index()];
-                if usage.is_concerned {
+                if usage.members.contains(flow) {
                     usage.left -= rate;
                     usage.sharers -= 1;
                 }
             }
-            false
-        });
-        self.waiting.len() < before
+        }
+        waiting.truncate(left);
+        left < before
     }
 }
 
@@ -224,37 +244,52 @@ const BITS: usize = u64::BITS as usize;
 /// A set of numbers as the bits of words: as long as the largest number needs.
 #[derive(Default)]
 pub(super) struct Set {
-    words: Vec<u64>,
+    /// The word of the lowest numbers, which are mostly all.
+    lowest: u64,
+    further: Vec<u64>,
 }
 
 impl Set {
     pub fn insert(&mut self, number: usize) {
-        if self.words.len() <= number / BITS {
-            self.words.resize(number / BITS + 1, 0);
+        if number < BITS {
+            self.lowest |= 1 << number;
+            return;
         }
-        self.words[number / BITS] |= 1 << (number % BITS);
+        let further = number / BITS - 1;
+        if self.further.len() <= further {
+            self.further.resize(further + 1, 0);
+        }
+        self.further[further] |= 1 << (number % BITS);
     }
 
     pub fn remove(&mut self, number: usize) {
-        self.words[number / BITS] &= !(1 << (number % BITS));
+        let word = match number < BITS {
+            true => &mut self.lowest,
+            false => &mut self.further[number / BITS - 1],
+        };
+        *word &= !(1 << (number % BITS));
     }
 
     pub fn contains(&self, number: usize) -> bool {
-        self.words.get(number / BITS).is_some_and(|word| word >> (number % BITS) & 1 == 1)
+        let word = match number < BITS {
+            true => self.lowest,
+            false => self.further.get(number / BITS - 1).copied().unwrap_or(0),
+        };
+        word >> (number % BITS) & 1 == 1
     }
 
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+        self.lowest == 0 && self.further.iter().all(|&word| word == 0)
     }
 
     pub fn len(&self) -> u32 {
-        self.words.iter().map(|word| word.count_ones()).sum()
+        let further: u32 = self.further.iter().map(|word| word.count_ones()).sum();
+        self.lowest.count_ones() + further
     }
 
     /// The numbers, rising.
     pub fn iter(&self) -> Numbers<'_> {
-        let (&word, further) = self.words.split_first().unwrap_or((&0, &[]));
-        Numbers { word, further, base: 0 }
+        Numbers { word: self.lowest, further: &self.further, base: 0 }
     }
 }
 
