@@ -189,16 +189,16 @@ const SGEMM: [&str; 5] = ["emulate", "--app", "sgemm", "--format", "json"];
 
 #[test]
 fn a_product_tells_how_fast_it_was_and_how_right_it_is() {
-    let flags = ["--size", "128", "--m", "1", "--p", "2"];
+    let flags = ["--size", "256", "--m", "1", "--p", "2"];
     let run = Folder::new().json(&[&SGEMM[..], &flags].concat());
-    assert_eq!((&run["app"], &run["order"]), (&"sgemm".into(), &128.into()));
+    assert_eq!((&run["app"], &run["order"]), (&"sgemm".into(), &256.into()));
     let number = |name: &str| run[name].as_f64().expect("a number");
     let gflops = number("gflops");
-    assert!((gflops - 2e-9 * 128.0_f64.powi(3) / number("time_s")).abs() < 1e-9 * gflops);
+    assert!((gflops - 2e-9 * 256.0_f64.powi(3) / number("time_s")).abs() < 1e-9 * gflops);
     // Two SPEs of 25.6 GFLOP/s each.
     assert!((40.0..51.2).contains(&gflops), "{gflops}");
     let error = number("largest_error");
-    assert!(0.0 < error && error < 128.0 / f64::from(1 << 23), "{error}");
+    assert!(0.0 < error && error < 256.0 / f64::from(1 << 23), "{error}");
 }
 
 #[test]
