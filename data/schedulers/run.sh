@@ -61,8 +61,9 @@ compare workers-exponential "time" "${synthetic[@]}" --machine qs20-cell --distr
 # to 8 workers over that of one, with one constant changed. All that is not documented and that such a run
 # can feel is halved and doubled, where half and twice have a meaning.
 changes=(
-    "none|0|" "linux.context_switch|0.75e-6 3e-6|s" "linux.time_slice|10e-3|s" "linux.yield|1e-6 4e-6|s"
-    "linux.system_call|0.1e-6 0.4e-6|s" "linux.semaphore|0.3e-6 1.2e-6|s"
+    "none|0|" "linux.context_switch|0.75e-6 3e-6|s" "linux.time_slice|10e-3|s"
+    "kernel.instruction|2.5 10|cycle" "kernel.crossing|100 500|cycle" "kernel.lock|160 650|cycle"
+    "ppe.lock|170 690|cycle" "ppe.barrier|400|cycle" "ppe.books|1 10 40|count" "mfc.claim|50 400|cycle"
     "mpi.send|200 800|instruction" "mpi.receive|300 1200|instruction" "mpi.copy|0.7e9 2.8e9|byte/s"
     "ppe.store|2|cycle" "ppe.mmio_store|50e-9 200e-9|s" "ppe.mmio_load|75e-9 300e-9|s"
     "ppe_issue.threads|0|choice" "ppe_issue.misprediction|12 46|cycle" "ppe_issue.forward|20 80|cycle"
