@@ -49,12 +49,11 @@ impl Communicator {
         own: Data,
         reduction: Reduction,
     ) -> Data {
-        let shape = own.clone();
+        // Of what others than the root give on the way down nothing is looked at.
+        let unseen = own.clone();
         let all = self.tree_up(process, round, own, Up::Combine).await;
-        let combined = all.map_or(shape, |all| combine(all, reduction));
-        let payload = self.tree_down(process, round, Payload::of(combined)).await;
-        let (_, data) = payload.parts.into_iter().next().expect("invariant: the root gave one");
-        data
+        let combined = all.map_or(unseen, |all| combine(all, reduction));
+        self.tree_down(process, round, combined).await
     }
 
     /// `MPI_Barrier`: nobody goes on before all have come.
@@ -77,9 +76,7 @@ impl Communicator {
         let signature =
             Signature { operation: "MPI_Bcast", reduction: None, root: Some(root), shape };
         let round = self.enter(process, signature).await;
-        let payload = self.tree_down(process, round, Payload::of(own)).await;
-        let (_, data) = payload.parts.into_iter().next().expect("invariant: the root gave one");
-        data
+        self.tree_down(process, round, own).await
     }
 
     /// `MPI_Reduce`: at `root`, what all ranks contribute, combined in the order of ranks.
@@ -198,17 +195,18 @@ impl Communicator {
     }
 
     /// Down a binomial tree: from the root, or from the rank above, to the ranks below.
-    async fn tree_down(&self, process: &HostProcess, round: Round, own: Payload) -> Payload {
+    async fn tree_down(&self, process: &HostProcess, round: Round, own: Data) -> Data {
         let tree = Tree { size: self.shared.size, root: round.root };
         let place = tree.place(self.own_rank(process));
         let payload = match tree.above(place) {
             Some(above) => self.tree_recv(process, tree.rank(above), round).await,
-            None => own,
+            None => Payload::of(own),
         };
         for below in tree.below(place).rev() {
             self.tree_send(process, tree.rank(below), round, payload.clone()).await;
         }
-        payload
+        let (_, data) = payload.parts.into_iter().next().expect("invariant: the root gave one");
+        data
     }
 
     /// Up a binomial tree: what all ranks contribute, in the order of ranks, at the root.
