@@ -65,15 +65,12 @@ impl Job {
         let space: Vec<Mapping> = search.space.iter().map(|it| it.mapping).collect();
         let cores = search.processors.map_or(host::cores() as u64, u64::from);
         let mappings = first(&space, cores)?;
-        let traces =
-            std::path::absolute(self.folder.join(TRACES)).unwrap_or(self.folder.join(TRACES));
+        let traces = self.folder.join(TRACES);
         let of = |it: &Mapping| traces.join(format!("{}x{}", it.m(), it.p()));
         mappings.iter().try_for_each(|it| table::create_folder(&of(it)))?;
         let as_asked = self.settings.command.env.clone();
-        self.settings.command.env.extend([
-            ("LD_PRELOAD".to_string(), library.file.to_string_lossy().into_owned()),
-            ("MMGP_PROBE_DIR".to_string(), traces.join("{m}x{p}").to_string_lossy().into_owned()),
-        ]);
+        let env = probe::environment(&library, &traces.join("{m}x{p}"))?;
+        self.settings.command.env.extend(env);
         let cell = |&mapping: &Mapping| Cell {
             factors: self.plan.levels[0].clone(),
             mapping,

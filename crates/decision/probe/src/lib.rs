@@ -27,5 +27,5 @@ mod terms;
 pub use breakdown::{Part, RegionShare, parts, regions};
 pub use library::Library;
 pub use process::{Calibrated, Ended, Operation, Process, Region};
-pub use run::{Traced, read, run, run_quietly};
+pub use run::{Traced, environment, read, run, run_quietly};
 pub use terms::{profile, terms};

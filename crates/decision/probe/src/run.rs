@@ -121,7 +121,7 @@ fn started(
 ///
 /// # Errors
 /// [`Error::Program`] where the folder of this process is not known.
-pub(crate) fn environment(library: &Library, folder: &Path) -> Result<BTreeMap<String, String>> {
+pub fn environment(library: &Library, folder: &Path) -> Result<BTreeMap<String, String>> {
     let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
     let own = library.file.to_string_lossy();
     let preload = if preloaded.is_empty() { own.to_string() } else { format!("{own}:{preloaded}") };
