@@ -61,6 +61,19 @@ enum Missing {
     Failed(String),
 }
 
+impl Missing {
+    /// What is to be said of what is done without it: a failure is a warning, which is given at once.
+    fn said(self, so: &str) -> Vec<String> {
+        match self {
+            Self::NotHere(why) => vec![format!("{so}: {why}")],
+            Self::Failed(why) => {
+                warn(&[Warning::Note(format!("{so}: {why}"))]);
+                Vec::new()
+            }
+        }
+    }
+}
+
 /// The launcher of the user's MPI; one that is named and cannot be had is an error.
 fn launcher(arguments: &BenchArguments) -> Result<std::result::Result<Launcher, Missing>> {
     let (mpirun, mpicc) = (arguments.mpirun.as_deref(), arguments.mpicc.as_deref());
@@ -80,13 +93,7 @@ fn collectives(
 ) -> Result<Vec<String>> {
     let of_ranks = match of_ranks {
         Ok(of_ranks) => of_ranks,
-        Err(Missing::NotHere(why)) => {
-            return Ok(vec![format!("{COLLECTIVE} is among threads: {why}")]);
-        }
-        Err(Missing::Failed(why)) => {
-            warn(&[Warning::Note(format!("{COLLECTIVE} is among threads: {why}"))]);
-            return Ok(Vec::new());
-        }
+        Err(why) => return Ok(why.said(&format!("{COLLECTIVE} is among threads"))),
     };
     warn(&of_ranks.warnings);
     let what = format!("{}; more than processors are not measured", of_ranks.what);
@@ -106,11 +113,7 @@ fn off_loads(
     let [_, copies] = device::FILES;
     let of_device = match of_device {
         Ok(of_device) => of_device,
-        Err(Missing::NotHere(why)) => return Ok(vec![format!("without {copies}: {why}")]),
-        Err(Missing::Failed(why)) => {
-            warn(&[Warning::Note(format!("without {copies}: {why}"))]);
-            return Ok(Vec::new());
-        }
+        Err(why) => return Ok(why.said(&format!("without {copies}"))),
     };
     warn(&of_device.warnings);
     let of = |what: &str| format!("{what} of {}", of_device.name);
