@@ -38,7 +38,7 @@ impl Runner {
     /// A fresh folder of this name.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// The errors of making it.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.folder.join(name);
         table::remove_folder(&folder)?;
@@ -50,7 +50,7 @@ impl Runner {
     /// Runs a command to its end, or to its limit; how it ended.
     ///
     /// # Errors
-    /// Where the process that runs it is gone.
+    /// An error where the process that runs it is gone.
     pub fn run(&mut self, argv: &[String], env: BTreeMap<String, String>) -> Result<CommandEnd> {
         let (argv, limit_s) = (argv.to_vec(), Some(self.limit.0));
         self.supervisor.run(Run { argv, env, limit_s, ..Run::default() })

@@ -25,7 +25,7 @@ pub struct Batches {
     pub operation: String,
     /// What a rank carries \[B\].
     pub bytes: u64,
-    /// How many ranks call it.
+    /// Number of ranks that call it.
     pub ranks: u32,
     /// Calls of each batch.
     pub calls: u64,

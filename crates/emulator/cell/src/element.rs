@@ -228,7 +228,7 @@ impl Script {
         self.operations.iter().filter(is_command).count() as u64
     }
 
-    /// How many operations there are.
+    /// Number of operations.
     pub fn operation_count(&self) -> usize {
         self.operations.len()
     }

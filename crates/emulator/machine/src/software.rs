@@ -17,7 +17,7 @@ pub struct Linux {
     /// Which scheduler the kernel has.
     #[serde(rename = "kernel")]
     pub scheduler: LinuxScheduler,
-    /// Who handles interrupts of SPEs.
+    /// Hardware thread that handles interrupts of SPEs.
     pub interrupts: Interrupts,
     /// Time slice of the O(1) scheduler.
     pub time_slice: Seconds,
@@ -135,7 +135,7 @@ pub enum LinuxScheduler {
     Fair,
 }
 
-/// Who handles interrupts of SPEs, one after the other.
+/// The hardware thread that handles interrupts of SPEs, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "u64")]
 pub enum Interrupts {

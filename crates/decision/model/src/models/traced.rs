@@ -43,13 +43,13 @@ pub struct Shape {
     pub part: &'static str,
     /// How it depends on them, for people, after the size.
     pub text: &'static str,
-    /// Who computes while it lasts.
+    /// Threads that compute while it lasts.
     busy: Busy,
     /// How it depends on (m, p), and on how the number of regions does.
     at: fn(RegionGrowth, f64, f64) -> f64,
 }
 
-/// Who computes at once during a part.
+/// Threads that compute at once during a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Busy {
     /// Nobody is known to: it waits, or is short.
@@ -64,7 +64,7 @@ enum Busy {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processors {
-    /// How many there are.
+    /// Number of them.
     pub count: u32,
     /// The share of its time that a rank of one thread computes, from 0 to 1: the rest sleeps or waits, and
     /// needs none of them.
