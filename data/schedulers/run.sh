@@ -136,6 +136,16 @@ for us in 10 50 100 200 500; do
         --ppe-us 1 --distribution exponential --schedulers $waiting
 done
 
+# How long SLED polls: passes of a scan in the kernel, 6 processes on a PlayStation 3.
+polls=sled:kernel,sled:kernel-1,sled:kernel-3,sled:kernel-10,sled:kernel-30,sled:kernel-100
+polls=$polls,sled:kernel-300,sled:kernel-1000,ynr
+for us in 10 50 100; do
+    compare polls-exponential-$us "" --app synthetic --machine ps3 --workers 6 --task-us $us \
+        --ppe-us 1 --distribution exponential --schedulers $polls
+done
+"$mmgp" emulate raxml simulate-alignment --taxa 107 --sites 1000 --seed 1 --out "$work/1000.phy" 2> /dev/null
+compare polls-pbpi "" --app pbpi --input "$work/1000.phy" --machine ps3 --workers 6 --schedulers $polls
+
 # Gains over YNR by length of the sequences, 6 processes on a PlayStation 3. PBPI is one job, which
 # all share.
 if is_wanted gains-length; then

@@ -267,7 +267,8 @@ impl ThreadArguments {
 /// Flags of the scheduler and of collectives.
 #[derive(Args)]
 pub struct SchedulerArguments {
-    /// Scheduler of the host processes; some have variants, as edtlp:ready
+    /// Scheduler of the host processes; some have variants, as edtlp:ready, or sled:kernel-10, whose scans are 10
+    /// passes long
     #[arg(
         id = "scheduler",
         long = "scheduler",

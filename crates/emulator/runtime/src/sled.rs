@@ -36,10 +36,11 @@ use mmgp_sim::first_of;
 ///
 /// Where the paper leaves it open: the caller repeats until its own entry is set, and clears it then;
 /// a scan goes on from the entry at which the last one of that hardware thread stopped, so that no
-/// process is passed over for ever; N is as many passes as take the time of one `sched_yield`, so that
-/// a scan in vain costs at most what it may spare.
+/// process is passed over for ever; N, a parameter of the paper without a value there, is as many passes
+/// as take the time of one `sched_yield`, so that a scan in vain costs at most what it may spare
+/// (assumed; 212 on a PlayStation 3, 126 on a QS20).
 ///
-/// Variants, each of which may be followed by N, as `user-10`:
+/// Variants, each of which may be followed by N, as `user-10` or `kernel-10`:
 ///
 /// * `user` scans in the process, as where none is named.
 /// * `kernel` scans in a system call, which nobody interrupts and which also yields, so that only who
@@ -199,7 +200,8 @@ impl Policy for Sled {
     }
 
     fn summary(&self) -> &'static str {
-        "Slack-minimising: a process that waits scans a list and yields to one that can go on"
+        "Slack-minimising: a process that waits scans a list and yields to one that can go on; \
+         sled:kernel-N and others end a scan after N passes"
     }
 
     fn variants(&self) -> Vec<&'static str> {

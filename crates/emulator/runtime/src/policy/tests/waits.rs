@@ -142,6 +142,26 @@ fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
 }
 
 #[test]
+fn passes_of_a_scan_in_the_kernel_see_what_comes_meanwhile_and_keep_others_waiting_as_long() {
+    let mut machine = machine();
+    machine.ppe.load = Cycles(1000);
+    (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.0);
+    let processes = [(0, 0, 1000), (2, 200, 5)];
+    let end = |policy: &str| ends(&machine, policy, &processes).0[1];
+    // Rank 0 looks at its own entry until 1, passes over three N times in 3 us each, and has rank 2 come in
+    // 10 us later, which starts its SPE after 200. It looks until 1, and passes until 7, where it finds what
+    // was set at 5, and looks at its own entry again.
+    for passes in [2, 20, 200] {
+        assert_eq!(end(&format!("sled:kernel-{passes}")), 1 + 3 * passes + 10 + 200 + 8);
+    }
+    // After a single pass it yields, at 218. Rank 0 is there at 228, looks at its own entry, finds rank 2's
+    // in a pass until 232, and has it come in at 242.
+    assert_eq!(end("sled:kernel-1"), 243);
+    // Where none is named, as many as take the time of a yield: three.
+    assert_eq!(end("sled:kernel"), end("sled:kernel-3"));
+}
+
+#[test]
 fn a_process_that_is_not_pinned_is_yielded_to_from_the_other_hardware_thread() {
     let mut machine = machine();
     (machine.linux.services.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
