@@ -16,11 +16,15 @@ use crate::cluster::{Between, Cluster, Grid, Network, Placement, Shape, Tiles};
 use crate::error::{Error, Result};
 use crate::lab::space::doublings;
 use crate::machine::Machine;
+use crate::measure::hosts::Hosts;
 use crate::measure::messages;
 use crate::measure::on_threads;
 use crate::measure::wavefront::{BlockPlan, block_time};
 use crate::plot::{CurvePanel, Curves, Kind, Picture};
-use crate::table::{self, csv, records::ScalingRow};
+use crate::table::{
+    self, csv,
+    records::{Maybe, ScalingRow},
+};
 use crate::units::Seconds;
 
 /// Simulate Sweep3D on more and more ranks, up to a whole machine of nodes
@@ -45,6 +49,10 @@ pub struct Arguments {
     /// Angles of a block: 1, 2, 3 or 6 of the 6 of an octant
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = super::input::programs::sweep3d::angles_of_block)]
     mmi: u32,
+    /// Time of a cell and angle on a core of the host, of which all run the problem without Cells [ns] [default:
+    /// the least that its peak rate allows]
+    #[arg(long, value_name = "T")]
+    host_ns: Option<f64>,
     /// Ranks along i and j on a node [default: two columns]
     #[arg(long, value_name = "IxJ")]
     tile: Option<Extents<2>>,
@@ -73,6 +81,11 @@ were in another's way; by events, where messages queue up at PPEs, hosts and \
 adapters; and on an ideal network, whose messages take no time. Efficiency is \
 the ideal time over that by events.
 
+Of whole nodes the same iteration is simulated on the cores of their hosts alone, a \
+rank for each Cell, with blocks of as many planes or half, a quarter and so on, whichever \
+is the fastest. No measured time of a cell on these hosts is at hand: without --host-ns a \
+core computes at its peak rate, which no program does.
+
 With --out it writes scaling.csv, scaling.svg and scaling.png.";
 
 /// The files that it leaves.
@@ -91,6 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard.check()?;
     let machine = machine.read()?;
     let scaling = Scaling::new(arguments, &machine)?;
+    let hosts = scaling.hosts(&machine)?;
     let sizes = scaling.runs()?;
     if let Some(folder) = &arguments.out {
         table::create_folder(folder)?;
@@ -107,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     })?;
     let mut rows = Vec::with_capacity(sizes.len());
     for (size, block) in sizes.iter().zip(blocks) {
-        rows.push(scaling.row(size, block, &network)?);
+        rows.push(scaling.row(size, block, &network, hosts.as_ref())?);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -119,9 +133,16 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         write_picture(folder, "scaling", &picture)?;
     }
     let text = match arguments.format {
-        Format::Table => text(&rows),
+        Format::Table => text(&rows) + &basis(arguments, hosts.as_ref()),
         Format::Csv => csv::write(&rows),
-        Format::Json => json(&Rows { machine: &machine.name, rows: &rows }),
+        Format::Json => {
+            let host_cell_s = hosts.as_ref().map(|hosts| hosts.cell_and_angle().0);
+            let host_cell_is = hosts.is_some().then(|| match arguments.host_ns {
+                Some(_) => "given",
+                None => "least at peak rate",
+            });
+            json(&Rows { machine: &machine.name, host_cell_s, host_cell_is, rows: &rows })
+        }
     };
     data(None, &text)?;
     Ok(Answer::Done)
@@ -130,6 +151,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 #[derive(Serialize)]
 struct Rows<'a> {
     machine: &'a str,
+    /// Time of a cell and angle on a core of the hosts \[s\], and where it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_cell_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_cell_is: Option<&'static str>,
     rows: &'a [ScalingRow],
 }
 
@@ -234,15 +260,41 @@ impl<'a> Scaling<'a> {
         }
     }
 
-    fn row(&self, size: &RankGrid, block: Seconds, network: &Network) -> Result<ScalingRow> {
+    /// The hosts alone, on which a cell takes what the user says or the least that it can.
+    fn hosts(&self, machine: &Machine) -> Result<Option<Hosts>> {
+        let given = self.arguments.host_ns.map(|time| Seconds(1e-9 * time));
+        match (given, Hosts::least(machine)) {
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(Error::out_of_range(
+                "--host-ns",
+                format!("the machine {}", machine.name),
+                "a machine of nodes with hosts, such as roadrunner",
+            )),
+            (given, Some(least)) => {
+                let time = given.unwrap_or(least);
+                Hosts::new(machine, time).map_err(|error| error.renamed(|_| "--host-ns"))
+            }
+        }
+    }
+
+    fn row(
+        &self,
+        size: &RankGrid,
+        block: Seconds,
+        network: &Network,
+        hosts: Option<&Hosts>,
+    ) -> Result<ScalingRow> {
         let ([px, py], [it, jt, kt]) = (size.grid, size.of_rank);
         let grid = Grid::new(px, py)?;
-        let wavefront = self.block(size).wavefront(grid, kt, block)?;
+        let plan = self.block(size);
+        let wavefront = plan.wavefront(grid, kt, block)?;
         let placement = self.placement(grid)?;
         let cluster = Cluster::new(wavefront, &placement, network)?;
         let recurrence = cluster.recurrence(2, Between::Nothing);
         let events = cluster.events(2, Between::Nothing);
         let ideal = cluster.on_ideal_network().recurrence(2, Between::Nothing);
+        let tiles = Tiles::cut(self.tile, self.shape)?;
+        let on_hosts = hosts.map(|hosts| hosts.iteration(grid, tiles, &plan, kt)).transpose()?;
         Ok(ScalingRow {
             ranks: px * py,
             px,
@@ -255,6 +307,7 @@ impl<'a> Scaling<'a> {
             recurrence_s: recurrence.next().0,
             events_s: events.outcome.next().0,
             efficiency: ideal.next().0 / events.outcome.next().0,
+            hosts_s: Maybe(on_hosts.flatten().map(|time| time.0)),
         })
     }
 
@@ -276,7 +329,23 @@ fn text(rows: &[ScalingRow]) -> String {
         .headed("recurrence_s", "recurrence", Style::Time, |row| row.recurrence_s)
         .headed("events_s", "events", Style::Time, |row| row.events_s)
         .column("efficiency", Style::Percent(1), |row| row.efficiency)
+        .headed("hosts_s", "hosts alone", Style::Time, |row| row.hosts_s.0)
+        .headed("hosts_over_cells", "over Cells", Style::Digits(2), |row| {
+            row.hosts_s.0.map(|hosts| hosts / row.events_s)
+        })
         .text()
+}
+
+/// On what the column of the hosts rests.
+fn basis(arguments: &Arguments, hosts: Option<&Hosts>) -> String {
+    let Some(time) = hosts.map(Hosts::cell_and_angle) else { return String::new() };
+    if arguments.host_ns.is_some() {
+        return format!("\nHosts alone: {time} for a cell and angle on each core, as given.\n");
+    }
+    format!(
+        "\nHosts alone: no measured time is at hand. They take at least so long, with {time} for a cell and angle at the \
+         peak rate of each core, which no program reaches; --host-ns takes a measured one.\n"
+    )
 }
 
 /// Times and efficiency by ranks.

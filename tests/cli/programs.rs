@@ -355,6 +355,23 @@ fn scaling_goes_up_to_the_whole_machine() {
     let time = |row: usize| rows[row]["events_s"].as_f64().unwrap();
     assert!(time(0) < time(1) && time(1) < time(2), "{found}");
     assert!(folder.read("scaling/scaling.csv").starts_with("ranks,px,py,it,jt,kt,block_s,"));
+    // Of a whole node and more, the hosts alone: 25 operations a cell and angle at 3.6 Gflop/s at least.
+    let hosts = |row: usize| rows[row]["hosts_s"].as_f64();
+    assert_eq!((hosts(0), found["host_cell_is"].as_str()), (None, Some("least at peak rate")));
+    near(&found["host_cell_s"], 25.0 / 3.6e9);
+    let compute = 8.0 * 6.0 * (4.0 * 8.0 * 20.0) * 25.0 / 3.6e9;
+    assert!(compute < hosts(1).unwrap() && hosts(1) < hosts(2), "{found}");
+    let given = ["scaling", "--ranks", "32", "--cells-of-rank", "2x2x20", "--host-ns", "100"];
+    let said = folder.succeeds(&given);
+    assert!(said.contains("100.0 ns for a cell and angle on each core, as given"), "{said}");
+    folder.refuses(
+        &["scaling", "--ranks", "32", "--host-ns", "5"],
+        "--host-ns: found 5 ns, expected at least 6.9",
+    );
+    folder.refuses(
+        &["scaling", "--machine", "qs22", "--host-ns", "50"],
+        "--host-ns: found the machine qs22, expected a machine of nodes with hosts, such as roadrunner",
+    );
     folder.refuses(
         &["scaling", "--ranks", "33"],
         "--ranks: found 33, expected a part of a node's 32 ranks, or a multiple of them",

@@ -10,6 +10,7 @@
 
 pub mod emulated;
 pub mod figure;
+pub mod hosts;
 pub mod list_ranking;
 pub mod memory;
 pub mod messages;

@@ -306,6 +306,10 @@ pub struct Network {
     pub near_units: u32,
     /// What each crossbar after the first takes.
     pub hop: Seconds,
+    /// Clock of a core of the host.
+    pub host_clock: Hertz,
+    /// Floating-point operations in double precision that a core of the host does in a cycle at most.
+    pub host_operations: u32,
     /// Latency of messages between a Cell and its core of the host.
     pub dacs_latency: Seconds,
     /// Overhead of messages between a Cell and its core of the host.
@@ -354,6 +358,12 @@ impl Network {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.units * self.nodes_per_unit
+    }
+
+    /// The time of so many floating-point operations on a core of the host, at its peak rate.
+    pub fn host_time(&self, operations: u32) -> Seconds {
+        let cycles = f64::from(operations) / f64::from(self.host_operations);
+        Seconds(cycles / self.host_clock.0)
     }
 
     /// How messages get between a Cell and its core of the host.

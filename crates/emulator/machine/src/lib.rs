@@ -170,6 +170,10 @@ mod tests {
         let network = all.network.unwrap();
         let spes = network.nodes() * network.blades_per_node * all.layout.spes();
         assert_eq!((network.nodes(), spes), (3060, 97_920));
+        // A node's peak: four Cells, and a core of the host for each.
+        let cells = 4.0 * (8.0 * 12.8 + 6.4);
+        let hosts = 4.0 / network.host_time(1).0 * 1e-9;
+        assert!((cells + hosts - 449.6).abs() < 1e-9, "{hosts}");
         // Two hops of DaCS and one of MPI.
         let transport = 2.0 * network.dacs_latency.0 + network.mpi_latency.0;
         assert!((transport - 9.24e-6).abs() < 1e-15, "{transport}");

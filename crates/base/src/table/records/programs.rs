@@ -51,6 +51,9 @@ record! {
         events_s: f64 = seconds(),
         /// The ideal time over that with queues.
         efficiency: f64 = number(),
+        /// The same iteration on the hosts of these nodes alone; none of a part of a node, and where the machine's file
+        /// has no hosts \[s\].
+        hosts_s: Maybe = maybe_seconds(),
     }
 }
 
