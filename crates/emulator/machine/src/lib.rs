@@ -7,6 +7,7 @@
 
 pub mod figures;
 mod hardware;
+mod network;
 mod reader;
 mod software;
 
@@ -16,9 +17,9 @@ use mmgp_base::units::Hertz;
 use serde::Deserialize;
 
 pub use hardware::{
-    Banks, Cache, Eib, Flexio, Memory, Mfc, Network, Numa, Participant, Ppe, PpeIssue, Spu,
-    ThreadSharing, Transport,
+    Banks, Cache, Eib, Flexio, Memory, Mfc, Numa, Participant, Ppe, PpeIssue, Spu, ThreadSharing,
 };
+pub use network::{Network, Transport};
 pub use reader::{Provenance, Status};
 pub use software::{
     Collectives, Interrupts, Kernel, KernelPath, Linux, LinuxScheduler, Messages, Mpi, Services,
