@@ -15,6 +15,9 @@
 //!               receiver               ~~~|library|lock|  waits        ~~~|library|lock|
 //! ```
 //!
+//! `MPI_Sendrecv`, of which recursive doubling is made, is a send and a receive that do not block and a wait for both, and so
+//! has a request object for each; those that block have none, or one on the stack.
+//!
 //! The latency (`~`) is paid between different Cells only, and a copy from one Cell to another has a
 //! rate of its own. Messages from one rank to another do not overtake each other; among messages of
 //! several ranks the one that arrived first is taken.
@@ -184,10 +187,18 @@ impl Communicator {
         let what = || format!("MPI_Sendrecv {to}, {wanted}");
         self.check_rank(process, to.rank, what).await;
         self.check_rank(process, wanted.source.unwrap_or(0), what).await;
+        self.half_of_requests(process).await;
         let outgoing = self.post(process, to.rank, Channel::User(to.tag), Payload::of(data)).await;
         let expected = Some(Expected::User(wanted));
         let received = self.progress(process, outgoing, expected, &what).await;
+        self.half_of_requests(process).await;
         received.expect("invariant: one was expected").into()
+    }
+
+    /// Half of what the request objects of a send and of a receive that do not block cost: both are taken
+    /// from their list before, and looked at and given back after.
+    async fn half_of_requests(&self, process: &HostProcess) {
+        process.work_as("MPI requests", library(self.shared.costs.request)).await;
     }
 
     /// Begins to send: the whole of a short message, or the question whether a long one may come.

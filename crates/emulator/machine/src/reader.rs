@@ -72,7 +72,7 @@ fn bounds(name: &str, field: &str) -> (&'static str, RangeInclusive<f64>) {
         ("linux.time_slice" | "linux.latency" | "linux.minimum_granularity", _) => {
             ("s", 1e-6..=10.0)
         }
-        ("mpi.send" | "mpi.receive", _) => ("instruction", 0.0..=1e6),
+        ("mpi.send" | "mpi.receive" | "mpi.request", _) => ("instruction", 0.0..=1e6),
         ("mpi.backoff", _) => ("turn", 1.0..=1e6),
         ("eib.width", _) => ("byte", 1.0..=1e6),
         ("eib.start_interval", _) => ("bus cycle", 1.0..=1e3),

@@ -165,6 +165,8 @@ pub struct Mpi {
     pub send: u64,
     /// Instructions that it executes to receive one.
     pub receive: u64,
+    /// Instructions for a request object, of which a message has one whose send or receive does not block.
+    pub request: u64,
     /// Packets of shared memory, those of all ranks together.
     pub packets: u32,
     /// Turns of the loop with which a rank that waits puts off its next look, at most.

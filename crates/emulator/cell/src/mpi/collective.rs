@@ -262,13 +262,20 @@ impl Communicator {
         own: Option<Payload>,
     ) -> Payload {
         let channel = Channel::Collective(round.number);
+        let is_both = own.is_some();
         let outgoing = match own {
-            Some(payload) => self.post(process, other, channel, payload).await,
+            Some(payload) => {
+                self.half_of_requests(process).await;
+                self.post(process, other, channel, payload).await
+            }
             None => None,
         };
         let expected = Some(Expected::Collective { source: other, number: round.number });
         let what = || format!("{}, a message from rank {other}", round.operation);
         let received = self.progress(process, outgoing, expected, &what).await;
+        if is_both {
+            self.half_of_requests(process).await;
+        }
         received.expect("invariant: one was expected").payload
     }
 

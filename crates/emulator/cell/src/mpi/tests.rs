@@ -35,7 +35,7 @@ fn run<F: Future<Output = ()> + 'static>(
 fn toy(name: &str) -> Machine {
     let mut machine = Machine::named(name).unwrap();
     machine.clock.0 = 3.2e9;
-    (machine.mpi.send, machine.mpi.receive) = (3840, 3840);
+    (machine.mpi.send, machine.mpi.receive, machine.mpi.request) = (3840, 3840, 0);
     let services = &mut machine.linux.services;
     (services.semaphore, services.yield_alone) = (Seconds(0.0), Seconds(0.2e-6));
     services.yield_ = Seconds(2e-6);
@@ -196,6 +196,44 @@ fn ranks_that_exchange_long_messages_by_sendrecv_do_not_wait_for_ever() {
     // Both do the same at the same time: question, answer, copy, taking notice.
     let by_hand = 4.0 * OVERHEAD + 3.0 * LATENCY + 8e5 / REMOTE_COPY;
     assert_relative_eq!(time, by_hand, max_relative = 1e-6);
+}
+
+#[test]
+fn a_send_and_receive_in_one_have_request_objects_and_those_that_block_have_none() {
+    let time = |request: u64, both: bool| {
+        let mut machine = toy("qs20");
+        machine.mpi.request = request;
+        let exchange = |world: Communicator, process: Rc<HostProcess>| async move {
+            let other = 1 - process.rank;
+            if both {
+                drop(world.sendrecv(&process, to(other, 1), zeros(8), from(other, 1)).await);
+            } else if process.rank == 0 {
+                world.send(&process, to(other, 1), zeros(8)).await;
+            } else {
+                drop(world.recv(&process, from(other, 1)).await);
+            }
+        };
+        run_on(&machine, 2, exchange).unwrap()
+    };
+    // Two of them, as many instructions as a send and a receive.
+    assert_relative_eq!(time(3840, true) - time(0, true), 2.0 * OVERHEAD, max_relative = 1e-6);
+    assert_eq!(time(3840, false), time(0, false));
+    // A step of a sum is such an exchange; a broadcast sends and receives.
+    let collective = |request: u64, is_sum: bool| {
+        let mut machine = toy("qs20");
+        machine.mpi.request = request;
+        let add = |world: Communicator, process: Rc<HostProcess>| async move {
+            if is_sum {
+                world.allreduce_sum(&process, 1.0).await;
+            } else {
+                world.broadcast(&process, 0, zeros(8)).await;
+            }
+        };
+        run_on(&machine, 2, add).unwrap()
+    };
+    let longer = collective(3840, true) - collective(0, true);
+    assert_relative_eq!(longer, 2.0 * OVERHEAD, max_relative = 1e-6);
+    assert_eq!(collective(3840, false), collective(0, false));
 }
 
 /// The run ends with this message.
