@@ -377,3 +377,33 @@ fn scaling_goes_up_to_the_whole_machine() {
         "--ranks: found 33, expected a part of a node's 32 ranks, or a multiple of them",
     );
 }
+
+#[test]
+fn on_two_nodes_of_one_process_the_time_is_that_of_two_cells() {
+    let folder = Folder::new();
+    let run = ["--generations", "10", "--quiet", "--out"];
+    folder.succeeds(&[&["study", "pbpi", "--machine", "qs20-cell"], &run[..], &["cell"]].concat());
+    let rank = ["predict", "--params", "cell/params.toml", "--nodes", "2", "--top", "100"];
+    let predicted = |step: &str, p: u64| {
+        let cost = ["--node-collective", step, "--format", "json"];
+        let ranked = parsed(&folder.succeeds(&[&rank[..], &cost[..]].concat()));
+        let all = ranked["configurations"].as_array().unwrap().clone();
+        let own = all
+            .iter()
+            .find(|it| (&it["n"], &it["m"], &it["p"]) == (&2.into(), &1.into(), &p.into()));
+        own.expect("two nodes have room for it")["time_s"].as_f64().unwrap()
+    };
+    for p in [1, 4, 8] {
+        // Two processes of a QS20 have a Cell each, and a sum of both takes 6.4 us.
+        let mapping = ["--machine", "qs20", "--m", "2", "--p", &p.to_string()].map(String::from);
+        let mapping = mapping.each_ref().map(String::as_str);
+        let flags = ["--generations", "10", "--format", "json"];
+        let ran = folder.succeeds(&[&["emulate", "pbpi"], &mapping[..], &flags[..]].concat());
+        let ran = parsed(&ran)["time_s"].as_f64().unwrap();
+        let off = predicted("6.4e-6", p) / ran - 1.0;
+        assert!(off.abs() < 0.03, "{p}: {off}");
+        // Collectives, one a generation, that cost a fiftieth of the run each are seen.
+        let dear = predicted(&(ran / 50.0).to_string(), p) / ran - 1.0;
+        assert!(dear > 0.1, "{p}: {dear}");
+    }
+}

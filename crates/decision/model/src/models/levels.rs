@@ -13,7 +13,8 @@
 //! `T_CSW + O_COL`; APUs with `own = C_APU` and for each off-load `O_offload + p*g`.
 //!
 //! [`NodeLevel`] puts nodes around them. That is an extension of ours, which no publication has
-//! measured.
+//! measured; on two emulated Cells taken for nodes it adds little to the error of equation 11
+//! (`docs/emulator/programs.md`).
 
 use std::ops::RangeInclusive;
 
