@@ -158,7 +158,8 @@ impl Communicator {
         let _span = operation(process, "MPI_Send").with("to", to.rank.into());
         let what = || format!("MPI_Send {to}");
         self.check_rank(process, to.rank, what).await;
-        let outgoing = self.post(process, to.rank, Channel::User(to.tag), Payload::of(data)).await;
+        let (channel, payload) = (Channel::User(to.tag), Payload::of(data));
+        let outgoing = self.post(process, to.rank, channel, payload, Mode::Alone).await;
         self.progress(process, outgoing, None, &what).await;
     }
 
@@ -187,18 +188,11 @@ impl Communicator {
         let what = || format!("MPI_Sendrecv {to}, {wanted}");
         self.check_rank(process, to.rank, what).await;
         self.check_rank(process, wanted.source.unwrap_or(0), what).await;
-        self.half_of_requests(process).await;
-        let outgoing = self.post(process, to.rank, Channel::User(to.tag), Payload::of(data)).await;
+        let (channel, payload) = (Channel::User(to.tag), Payload::of(data));
+        let outgoing = self.post(process, to.rank, channel, payload, Mode::WithReceive).await;
         let expected = Some(Expected::User(wanted));
         let received = self.progress(process, outgoing, expected, &what).await;
-        self.half_of_requests(process).await;
         received.expect("invariant: one was expected").into()
-    }
-
-    /// Half of what the request objects of a send and of a receive that do not block cost: both are taken
-    /// from their list before, and looked at and given back after.
-    async fn half_of_requests(&self, process: &HostProcess) {
-        process.work_as("MPI requests", library(self.shared.costs.request)).await;
     }
 
     /// Begins to send: the whole of a short message, or the question whether a long one may come.
@@ -208,12 +202,17 @@ impl Communicator {
         to: u32,
         channel: Channel,
         payload: Payload,
+        mode: Mode,
     ) -> Option<Outgoing> {
         let own = &self.shared;
         let source = self.own_rank(process);
         let eager = payload.bytes <= own.costs.eager;
+        let requests = match mode {
+            Mode::Alone => 0,
+            Mode::WithReceive => 2 * own.costs.request,
+        };
         // The buffer lies in the memory of the sender.
-        process.work_as("MPI send", library(own.costs.send)).await;
+        process.work_as("MPI send", library(own.costs.send + requests)).await;
         if eager {
             process.execute_for("MPI copy", own.costs.copy_time(payload.bytes)).await;
         }
@@ -315,6 +314,16 @@ impl Communicator {
         self.shared.fault.raise(Error::other(MpiError { rank: process.rank, operation, rule }));
         std::future::pending().await
     }
+}
+
+/// How a send begins.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// It blocks.
+    Alone,
+    /// Neither it nor a receive blocks, and both are waited for: each has a request object, whose whole cost is paid
+    /// here, also that of giving it back.
+    WithReceive,
 }
 
 impl World {

@@ -98,7 +98,7 @@ impl Hosts {
         planes: u32,
     ) -> Result<Option<Seconds>> {
         let ([tx, ty], [cx, cy]) = (tiles.node, tiles.cell);
-        if ranks.px() % tx != 0 || ranks.py() % ty != 0 {
+        if !ranks.px().is_multiple_of(tx) || !ranks.py().is_multiple_of(ty) {
             return Ok(None);
         }
         let ([it, jt], [angles, all]) = (block.cells, block.angles);

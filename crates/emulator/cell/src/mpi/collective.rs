@@ -2,7 +2,7 @@
 
 use super::inbox::{Channel, Expected, Payload};
 use super::ledger::Signature;
-use super::{Communicator, operation};
+use super::{Communicator, Mode, operation};
 use crate::host::HostProcess;
 use crate::mpi::inbox::{Data, Reduction};
 use crate::mpi::ledger::Meeting;
@@ -244,7 +244,7 @@ impl Communicator {
 
     async fn tree_send(&self, process: &HostProcess, to: u32, round: Round, payload: Payload) {
         let channel = Channel::Collective(round.number);
-        let outgoing = self.post(process, to, channel, payload).await;
+        let outgoing = self.post(process, to, channel, payload, Mode::Alone).await;
         let what = || format!("{}, its message to rank {to}", round.operation);
         self.progress(process, outgoing, None, &what).await;
     }
@@ -262,20 +262,13 @@ impl Communicator {
         own: Option<Payload>,
     ) -> Payload {
         let channel = Channel::Collective(round.number);
-        let is_both = own.is_some();
         let outgoing = match own {
-            Some(payload) => {
-                self.half_of_requests(process).await;
-                self.post(process, other, channel, payload).await
-            }
+            Some(payload) => self.post(process, other, channel, payload, Mode::WithReceive).await,
             None => None,
         };
         let expected = Some(Expected::Collective { source: other, number: round.number });
         let what = || format!("{}, a message from rank {other}", round.operation);
         let received = self.progress(process, outgoing, expected, &what).await;
-        if is_both {
-            self.half_of_requests(process).await;
-        }
         received.expect("invariant: one was expected").payload
     }
 
