@@ -137,10 +137,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Format::Csv => csv::write(&rows),
         Format::Json => {
             let host_cell_s = hosts.as_ref().map(|hosts| hosts.cell_and_angle().0);
-            let host_cell_is = hosts.is_some().then(|| match arguments.host_ns {
-                Some(_) => "given",
-                None => "least at peak rate",
-            });
+            let basis = if arguments.host_ns.is_some() { "given" } else { "least at peak rate" };
+            let host_cell_is = hosts.is_some().then_some(basis);
             json(&Rows { machine: &machine.name, host_cell_s, host_cell_is, rows: &rows })
         }
     };
