@@ -121,6 +121,12 @@ if is_wanted raxml; then
             figure raxml "RAxML, loops on ${row%:*} SPEs, speed-up" ratio "${row#*:}" \
                 "$(over "$one" "$(value time_s $search $command)")" "$named $command"
         done
+        one=$(value time_s $search --modules by-function --p 1)
+        for row in 2:1.38 4:1.57 8:1.18; do
+            command="--modules by-function --p ${row%:*}"
+            figure raxml "the same, a module for each function, ${row%:*} SPEs" ratio "${row#*:}" \
+                "$(over "$one" "$(value time_s $search $command)")" "$named $command"
+        done
     }
 fi
 

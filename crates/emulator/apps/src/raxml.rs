@@ -20,7 +20,7 @@ mod tests;
 pub use engine::Columns;
 pub use farm::{Best, Findings, FoundTree};
 pub use offloaded::{OffloadedEngine, run_alone};
-pub use spe_program::{FUNCTIONS, RaxmlProgram};
+pub use spe_program::{FUNCTIONS, Modules, RaxmlProgram};
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -91,6 +91,7 @@ pub struct Raxml {
     compiler: HostCompiler,
     placement: Placement,
     teams: Teams,
+    modules: Modules,
     host_version: HostVersion,
     /// What the SPEs answer, where that is known.
     known: Option<Arc<Answers>>,
@@ -124,6 +125,7 @@ impl Raxml {
             compiler: HostCompiler::default(),
             placement: Placement::default(),
             teams: Teams::ByMaster,
+            modules: Modules::default(),
             host_version: HostVersion::default(),
             known: None,
         })
@@ -137,6 +139,11 @@ impl Raxml {
     /// The same with the SPEs that share a loop started otherwise than by a master among them.
     pub fn teamed(self, teams: Teams) -> Self {
         Self { teams, ..self }
+    }
+
+    /// The same with the code of its functions in other modules.
+    pub fn in_modules(self, modules: Modules) -> Self {
+        Self { modules, ..self }
     }
 
     /// The same where its functions are on the host, too, or not.
@@ -182,7 +189,7 @@ impl Raxml {
             let values = Book::new(known).values();
             // A first port is told of calls by mailbox, all its SPEs by the host.
             let teams = if self.port.is_vectorised() { self.teams } else { Teams::ByHost };
-            RaxmlProgram::load(on, self.port, values, teams)?;
+            RaxmlProgram::load(on, self.port, values, (teams, self.modules))?;
             for (rank, spes) in (0..m).zip(spes) {
                 let homes = blade.homes(self.placement, rank, &spes);
                 let memory = (&blade.memory, homes);

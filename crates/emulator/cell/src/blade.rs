@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::channel::Channels;
-use crate::context::{Code, Loading, SpeImage, fetch};
+use crate::context::{Code, Loading, SpeImage};
 use crate::counts::{Counts, Meter};
 use crate::eib::Eib;
+use crate::element::Timed;
 use crate::event::Timebase;
 use crate::fault::Fault;
 use crate::hazard::{Detector, Hazards, Watchdog};
@@ -288,7 +289,10 @@ impl Blade {
         let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
         self.memory.write(source.offset(image.code.0), image.data.iter().copied());
         let largest = self.machine.mfc.largest;
-        self.code.set(Some(Code { source, size: image.code, largest }));
+        let code = Code { source, size: image.code, largest };
+        self.code.set(Some(code));
+        // With it come its data, which stay when the code is fetched again.
+        let whole = Code { size, ..code };
         let creation = SimSpan::from_seconds(self.machine.linux.spe_context);
         self.loading.update(|loading| loading.under_way += self.machine.layout.spes());
         for (turn, spe) in (1..).zip(&self.spes) {
@@ -297,7 +301,7 @@ impl Blade {
             let zeros = image.zeros.clone();
             self.sim.spawn(format!("loader of SPE {}", spe.index), async move {
                 spe.sim.sleep(creation * turn).await;
-                if let Err(error) = fetch(&spe, source, size, largest).await {
+                if let Err(error) = whole.fetch(&Timed::new(&spe)).await {
                     fault.raise(error);
                 }
                 zeros.into_iter().for_each(|(at, bytes)| spe.zero(at, bytes));

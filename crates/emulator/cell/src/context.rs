@@ -5,10 +5,10 @@
 //! their program ([`Blade::started`](crate::Blade::started)). The main process creates one context after the other; each
 //! SPE then fetches its program by DMA.
 
+use super::element::Element;
 use super::memory::EffectiveAddress;
 use super::mfc::{Command, Direction};
 use super::spe::Spe;
-use super::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Bytes, SimTime};
 use mmgp_spu::{LocalAddress, LocalStoreFull, Quadword};
@@ -92,14 +92,19 @@ pub struct Code {
 }
 
 impl Code {
-    /// An SPE fetches the code once more, or that of a program as large in its place; data and buffers
-    /// stay.
+    /// An SPE fetches the code, or that of a program as large, to the bottom of its local store.
     ///
     /// # Errors
     /// What a transfer may run into.
-    pub async fn fetch(&self, spe: &Spe) -> Result<()> {
-        let _span = spe.trace.span(Track::Spu(spe.index), Category::Wait, "the code of a program");
-        fetch(spe, self.source, self.size, self.largest).await
+    pub async fn fetch(&self, spe: &impl Element) -> Result<()> {
+        for offset in (0..self.size.0).step_by(self.largest.0 as usize) {
+            let local = LocalAddress(offset as u32);
+            let bytes = Bytes(self.largest.0.min(self.size.0 - offset));
+            let from = self.source.offset(offset);
+            spe.enqueue_operands(Command::new(Direction::Get, local, from, bytes, 0)).await?;
+        }
+        spe.wait_for(0).await;
+        Ok(())
     }
 }
 
@@ -109,22 +114,6 @@ impl Spe {
         self.store.borrow_mut().slice_mut(at, bytes).fill(Quadword::ZERO);
         self.detector().loaded(at, bytes);
     }
-}
-
-/// Fetches a program into a local store, from its bottom on.
-pub(crate) async fn fetch(
-    spe: &Spe,
-    source: EffectiveAddress,
-    size: Bytes,
-    largest: Bytes,
-) -> Result<()> {
-    for offset in (0..size.0).step_by(largest.0 as usize) {
-        let (local, bytes) = (LocalAddress(offset as u32), Bytes(largest.0.min(size.0 - offset)));
-        let from = source.offset(offset);
-        spe.mfc.enqueue(Command::new(Direction::Get, local, from, bytes, 0)).await?;
-    }
-    spe.mfc.wait_for(0).await;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use crate::unbalancing::Kind;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan};
 use mmgp_cell::context::Code;
-use mmgp_cell::element::{Fingerprint, Values, Writer};
+use mmgp_cell::element::{Fingerprint, Timed, Values, Writer};
 use mmgp_cell::record::{Loop, Recorder};
 use mmgp_cell::trace::{Arrow, Category, Track};
 use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
@@ -211,7 +211,10 @@ impl<P: SpeProgram> Server<P> {
         if self.shared.policy.images() == Images::SerialAndParallel
             && self.holds_parallel.replace(parallel) != parallel
         {
-            code.fetch(&self.spe).await?;
+            let spe = &self.spe;
+            let what = "the code of a program";
+            let _span = spe.trace.span(Track::Spu(spe.index), Category::Wait, what);
+            code.fetch(&Timed::new(spe)).await?;
         }
         Ok(self.spe.sim.now().since(since))
     }

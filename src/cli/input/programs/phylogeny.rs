@@ -9,7 +9,7 @@ use crate::apps::pbpi::{self, Acceptance, Coupling, Pbpi, Sampling};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{self, Columns, HostVersion, Raxml, Tasks};
+use crate::apps::raxml::{self, Columns, HostVersion, Modules, Raxml, Tasks};
 use crate::apps::{Application, Port};
 use crate::cli::choice::one_of;
 use crate::cli::emulate::{
@@ -250,6 +250,9 @@ pub struct RaxmlArguments {
     /// Starter of the SPEs that share the loops of a function
     #[arg(long, value_parser = one_of(&TEAMS), default_value = "master")]
     pub loops: Teams,
+    /// Modules in which the code of the functions comes to an SPE
+    #[arg(long, value_parser = one_of(&MODULES), default_value = "one")]
+    pub modules: Modules,
     /// Length of a search
     #[arg(long, value_parser = one_of(&EFFORTS), default_value = "short")]
     pub search: Effort,
@@ -315,6 +318,16 @@ const TEAMS: [(Teams, &str, &str); 2] = [
     ),
 ];
 
+/// What an SPE holds of the code.
+const MODULES: [(Modules, &str, &str); 2] = [
+    (Modules::One, "one", "One of 117 KB has all functions and stays (PPoPP 2007)"),
+    (
+        Modules::ByFunction,
+        "by-function",
+        "Each is as large, and fetched by an SPE that held another function (nobody reports it)",
+    ),
+];
+
 /// How rates vary over sites.
 pub const RATES: [(Rates, &str, &str); 2] = [
     (Rates::Gamma, "gamma", "Each pattern is a mixture of four rates"),
@@ -352,6 +365,7 @@ impl RaxmlArguments {
         let raxml = self.searching(patterns, tree, tasks)?;
         let raxml = raxml.compiled_by(self.port.host_compiler);
         let raxml = raxml.placed(self.placement.placement).teamed(self.loops);
+        let raxml = raxml.in_modules(self.modules);
         Ok(raxml.with_host_version(match self.host_version {
             true => HostVersion::Present,
             false => HostVersion::None,

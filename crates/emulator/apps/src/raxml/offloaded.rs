@@ -14,7 +14,7 @@ use super::host::HostFunctions;
 use super::memory::{
     ARGUMENTS_BYTES, MOST_SHARES, ProcessMemory, RaxmlArguments, Terms, category_rates, rates_of,
 };
-use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
+use super::spe_program::{EVALUATE, MAKENEWZ, Modules, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::layout::InMemory as _;
 use crate::layout::add_results;
@@ -204,7 +204,7 @@ pub fn run_alone<T: 'static>(
 ) -> Result<T> {
     let blade = on.blade();
     let spes = on.assign(Mapping::new(1, p)?)?.remove(0);
-    RaxmlProgram::load(on, port, Values::Computed, Teams::ByHost)?;
+    RaxmlProgram::load(on, port, Values::Computed, (Teams::ByHost, Modules::One))?;
     let homes = blade.homes(Placement::default(), 0, &spes);
     let process = on.process(0, spes);
     let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns, None);

@@ -16,7 +16,7 @@ use crate::streaming::Buffers;
 use crate::streaming::{Port, signalling, transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
-use mmgp_cell::context::SpeImage;
+use mmgp_cell::context::{Code, SpeImage};
 use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::element::{Fingerprint, Writer};
 use mmgp_cell::mfc::{Command, Direction};
@@ -45,11 +45,25 @@ const EXCHANGE_TAG: u8 = 5;
 /// The tag of what stays in local store during a call.
 const RESIDENT_TAG: u8 = 6;
 
+/// The modules in which the code of the functions comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Modules {
+    /// One has all functions and stays in local store (PPoPP 2007).
+    #[default]
+    One,
+    /// Each function is one, as large as that: an SPE that is asked for another function than its last
+    /// fetches its module from main memory first. Nobody reports it; it is one of the ways in which what
+    /// an SPE does alone, and what each further SPE costs, could be as large as published.
+    ByFunction,
+}
+
 /// The program of every SPE.
 pub struct RaxmlProgram {
     version: Version,
     values: Values,
     teams: Teams,
+    /// The code of a module, where each function is one.
+    module: Option<Code>,
     map: RaxmlMap,
     /// Adding two doubles that are in local store: a load and an addition.
     add: Cycles,
@@ -72,7 +86,12 @@ impl RaxmlProgram {
     ///
     /// # Errors
     /// [`LocalStoreFull`](mmgp_spu::LocalStoreFull) where code, tables and buffers do not fit.
-    pub fn load(on: &Runtime, port: Port, values: Values, teams: Teams) -> Result<Rc<Self>> {
+    pub fn load(
+        on: &Runtime,
+        port: Port,
+        values: Values,
+        (teams, modules): (Teams, Modules),
+    ) -> Result<Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
         let map = RaxmlMap::new(spu.local_store);
@@ -87,7 +106,8 @@ impl RaxmlProgram {
         let version = port.version();
         let signalling = signalling(version);
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
-        let program = Rc::new(Self { version, values, teams, map, add, largest });
+        let module = blade.code().filter(|_| modules == Modules::ByFunction);
+        let program = Rc::new(Self { version, values, teams, module, map, add, largest });
         on.load(&program, signalling);
         Ok(program)
     }
@@ -109,14 +129,25 @@ impl RaxmlProgram {
 
     /// Fetches the model where the SPE has another one.
     async fn fetch_model(&self, spe: &impl Element, arguments: &RaxmlArguments) -> Result<()> {
-        let held = self.map.model_version;
-        if spe.read(held, Bytes(16))?[0].0[0] == arguments.model_version {
+        let [version, function] = spe.read(self.map.held, Bytes(16))?[0].0;
+        if version == arguments.model_version {
             return Ok(());
         }
         let (local, bytes) = (self.map.model, MODEL_BYTES);
         let get = Command::new(Direction::Get, local, arguments.model, bytes, CONTROL_TAG);
         self.transfer(spe, get).await?;
-        spe.write(held, &[Quadword([arguments.model_version, 0])])
+        spe.write(self.map.held, &[Quadword([arguments.model_version, function])])
+    }
+
+    /// Fetches the module of a function where the SPE has another one.
+    async fn fetch_module(&self, spe: &impl Element, function: u32) -> Result<()> {
+        let Some(module) = self.module else { return Ok(()) };
+        let [version, held] = spe.read(self.map.held, Bytes(16))?[0].0;
+        if held == u64::from(function) {
+            return Ok(());
+        }
+        module.fetch(spe).await?;
+        spe.write(self.map.held, &[Quadword([version, u64::from(function)])])
     }
 
     /// The room for blocks, and how they flow: as many groups as fill a buffer.
@@ -139,6 +170,7 @@ impl RaxmlProgram {
             true => self.wait_for_pass(spe).await?,
             false => self.fetch_arguments(spe, call).await?,
         };
+        self.fetch_module(spe, call.function).await?;
         self.fetch_model(spe, &arguments).await?;
         let share = team::share(arguments.groups, call);
         let task = SharedCall { spe, call, arguments, share };
@@ -163,7 +195,7 @@ impl SpeProgram for RaxmlProgram {
         Some(Box::pin(self.serve(writer, call)))
     }
 
-    /// Nothing where an SPE will fetch the model, which it keeps.
+    /// Nothing where an SPE will fetch the model or a module, which it keeps.
     fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
         let (first, call) = calls.first()?;
         let memory = first.memory();
@@ -171,8 +203,11 @@ impl SpeProgram for RaxmlProgram {
             .map(|index| memory.read(call.arguments.offset(16 * index)))
             .collect();
         let arguments = RaxmlArguments::from_quadwords(&quadwords);
-        let held = self.map.model_version;
-        let holds = |spe: &Spe| spe.store.borrow().load(held).0[0] == arguments.model_version;
+        let wanted = Quadword([arguments.model_version, u64::from(call.function)]);
+        let holds = |spe: &Spe| {
+            let Quadword([version, function]) = spe.store.borrow().load(self.map.held);
+            version == wanted.0[0] && (self.module.is_none() || function == wanted.0[1])
+        };
         if !calls.iter().all(|(spe, _)| holds(spe)) {
             return None;
         }
@@ -205,8 +240,8 @@ struct RaxmlMap {
     pub arguments: LocalAddress,
     /// The model of the arguments' version.
     pub model: LocalAddress,
-    /// The version that is there.
-    pub model_version: LocalAddress,
+    /// What is there: the version of the model, and, where each function is a module, its number.
+    pub held: LocalAddress,
     /// Transition matrices of both branches.
     pub matrices: [LocalAddress; 2],
     /// What they make of each of the 16 codes.
@@ -254,7 +289,7 @@ impl RaxmlMap {
             tables: take(TABLES_BYTES),
             arguments: take(ARGUMENTS_BYTES),
             model: take(MODEL_BYTES),
-            model_version: take(quadword),
+            held: take(quadword),
             matrices: [take(categories(MATRIX_BYTES)), take(categories(MATRIX_BYTES))],
             products: [take(TIP_PRODUCT_BYTES), take(TIP_PRODUCT_BYTES)],
             diagonal: take(categories(DIAGONAL_BYTES)),
@@ -282,10 +317,11 @@ impl RaxmlMap {
         Bytes(u64::from(self.end.0 - self.arguments.0))
     }
 
-    /// What is zero when the program begins: no model is held, and no message has come.
+    /// What is zero when the program begins: no model is held, the first function is, and no message
+    /// has come.
     pub fn zeros(&self) -> Vec<(LocalAddress, Bytes)> {
         vec![
-            (self.model_version, Bytes(16)),
+            (self.held, Bytes(16)),
             (self.pass, MESSAGE_BYTES),
             (self.decision, MESSAGE_BYTES),
             (self.partial_sums, Bytes(MOST_SHARES as u64 * MESSAGE_BYTES.0)),

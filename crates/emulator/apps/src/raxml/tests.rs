@@ -10,6 +10,7 @@ use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{self, gtr, immediately};
 use crate::phylogeny::{Stream, Tree, jukes_cantor, simulate};
 use approx::assert_relative_eq;
+use mmgp_cell::mfc::Hazards;
 use mmgp_runtime::Edtlp;
 
 pub(super) fn sim12() -> Rc<Patterns> {
@@ -289,6 +290,37 @@ fn spes_share_loops_and_nothing_else() {
     // What depends on a branch alone each does for itself, and they wait for each other.
     assert!(four.1 / one.1 > 4.0, "{one:?}, {four:?}");
     assert!((2.0..4.0).contains(&(one.2 / four.2)), "{one:?}, {four:?}");
+}
+
+#[test]
+fn a_module_for_each_function_costs_each_spe_its_code_and_changes_no_tree() {
+    let patterns = few(64);
+    let effort = Effort { prunings: 3, ..Effort::SHORT };
+    let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
+    let tasks = Tasks { inferences: 0, bootstraps: 2 };
+    let raxml = Raxml::new((*patterns).clone(), settings, tasks, Port::Unfused).unwrap();
+    let on = || {
+        let blade = crate::phylogeny::tests::qs20();
+        blade.set_hazards(Hazards::Ignored);
+        Runtime::new(blade, Box::new(Edtlp::default()))
+    };
+    let more = |p| {
+        let mapping = Mapping::of(1, p);
+        let (one, first) = raxml.emulate_on(&on(), mapping).unwrap();
+        let apart = raxml.clone().in_modules(Modules::ByFunction);
+        let ran = apart.run(&on(), mapping).unwrap();
+        let (other, found) = apart.emulate_on(&on(), mapping).unwrap();
+        assert_same(&found, &first);
+        // What is known of the values, and of calls that are alike, leaves the modules to be fetched.
+        let known = apart.knowing(&ran).unwrap().run(&on(), mapping).unwrap();
+        assert_eq!(known.run.time, other.time);
+        (other.time - one.time).0 / one.offloads() as f64
+    };
+    let (alone, eight) = (more(1), more(8));
+    // 117 KB at the 23 GB/s of an SPE, where it does not hold them; the memory of a Cell has no more for eight.
+    let whole = 117.0 * 1024.0 / 23e9;
+    assert!((0.6..1.4).contains(&(alone / whole)), "{alone}");
+    assert!((4.0..9.0).contains(&(eight / alone)), "{eight} against {alone}");
 }
 
 #[test]
