@@ -20,6 +20,7 @@ mod exchange;
 mod files;
 mod fit;
 mod input;
+pub mod library;
 mod look;
 mod man;
 #[cfg(unix)]

@@ -2,9 +2,11 @@
 
 pub mod flags;
 mod report;
-pub use report::traced;
+mod tables;
+pub use report::{json, told, traced, why};
+pub use tables::Tables;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -14,13 +16,14 @@ use super::files::Guard;
 use super::input::{self, RunArguments};
 use super::output::{self, data, warn};
 use crate::error::{Error, Result, Warning};
+use crate::fit::identifiability::UndeterminedTerm;
 use crate::fit::shape::{Selection, Shape, TermChoices};
-use crate::fit::{FileRows, Inputs, Options, Runs, Settings, fit};
+use crate::fit::{FitResult, Options, Settings, fit};
 use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
-use crate::table::csv::Record;
 use crate::table::{self, Source};
 use flags::OutputFiles;
+use tables::{apus, inputs};
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
@@ -153,15 +156,7 @@ const SHAPES: [(Shape, &str, &str); 5] = [
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
-    let Some(path) = &arguments.runs.runs else {
-        return one(arguments, None, &OutputFiles::of(arguments));
-    };
-    let source = Source::read_any(path)?;
-    let runs = arguments.runs.measuring(measured(arguments)?);
-    let Some(column) = &arguments.by else {
-        return one(arguments, Some((&source, &runs)), &OutputFiles::of(arguments));
-    };
-    if arguments.out.is_none() {
+    if let (Some(column), None) = (&arguments.by, &arguments.out) {
         return Err(Error::out_of_range(
             "--by",
             format!("{column:?} without --out"),
@@ -169,19 +164,49 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         ));
     }
     let mut answer = Answer::Done;
-    for value in values(&source, column, &runs.said.claims())? {
-        let mut runs = runs.clone();
-        runs.said.only = Some((column.clone(), value.clone()));
-        let files = OutputFiles::of(arguments).by(column, &value);
-        if let Some(out) = &files.out {
-            output::line(&format!("{column} = {value}: {}", out.display()));
+    each(arguments, &Tables::default(), &mut |runs, value| {
+        let mut files = OutputFiles::of(arguments);
+        if let (Some(column), Some(value)) = (&arguments.by, value) {
+            files = files.by(column, value);
+            if let Some(out) = &files.out {
+                output::line(&format!("{column} = {value}: {}", out.display()));
+            }
         }
-        let this = one(arguments, Some((&source, &runs)), &files)?;
+        let this = one(arguments, runs, &files)?;
         if this != Answer::Done {
             answer = this;
         }
-    }
+        Ok(())
+    })?;
     Ok(answer)
+}
+
+/// Timed runs, and how they are read.
+type RunTable<'a> = (&'a Source, &'a RunArguments);
+
+/// Calls `one` with the runs of each estimate, and with the value that these have in the column of `--by`.
+pub(super) fn each(
+    arguments: &Arguments,
+    tables: &Tables,
+    one: &mut dyn FnMut(Option<RunTable<'_>>, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    let Some(path) = &arguments.runs.runs else { return one(None, None) };
+    let read;
+    let source = match tables.get("runs") {
+        Some(table) => table,
+        None => {
+            read = Source::read_any(path)?;
+            &read
+        }
+    };
+    let runs = arguments.runs.measuring(measured(arguments)?);
+    let Some(column) = &arguments.by else { return one(Some((source, &runs)), None) };
+    for value in values(source, column, &runs.said.claims())? {
+        let mut runs = runs.clone();
+        runs.said.only = Some((column.clone(), value.clone()));
+        one(Some((source, &runs)), Some(&value))?;
+    }
+    Ok(())
 }
 
 /// What is measured of the runs, where that is no time.
@@ -197,22 +222,30 @@ fn measured(arguments: &Arguments) -> Result<Option<&str>> {
     ))
 }
 
-/// One estimate, of these runs.
-fn one(
+/// What the flags ask for, of these runs; with all warnings.
+pub(super) fn estimate(
     arguments: &Arguments,
-    runs: Option<(&Source, &RunArguments)>,
-    files: &OutputFiles,
-) -> Result<Answer> {
+    tables: &Tables,
+    runs: Option<RunTable<'_>>,
+) -> Result<FitResult> {
     let mut warnings = Vec::new();
-    let line = output::waiting("fitting", arguments.quiet.into());
-    let inputs = inputs(arguments, runs, &mut warnings)?;
+    let inputs = inputs(arguments, tables, runs, &mut warnings)?;
     let decomposition = match (arguments.decomposition, arguments.tasks) {
         (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
         _ => Decomposition::Data,
     };
     let apus = apus(arguments, &inputs)?;
     let settings = Settings::new(&arguments.name, decomposition, apus).with(options(arguments));
-    let fitted = fit(&inputs, &settings).map_err(flags::error);
+    let mut fitted = fit(&inputs, &settings).map_err(flags::error)?;
+    warnings.extend(fitted.warnings.into_iter().map(flags::warning));
+    fitted.warnings = warnings;
+    Ok(fitted)
+}
+
+/// One estimate, of these runs.
+fn one(arguments: &Arguments, runs: Option<RunTable<'_>>, files: &OutputFiles) -> Result<Answer> {
+    let line = output::waiting("fitting", arguments.quiet.into());
+    let fitted = estimate(arguments, &Tables::default(), runs);
     line.finish_and_clear();
     let fitted = match fitted {
         Err(error @ Error::TooLittleData { .. }) if !arguments.require.is_empty() => {
@@ -220,18 +253,14 @@ fn one(
         }
         fitted => fitted?,
     };
-    let mut missing = fitted.undetermined(&arguments.require)?;
-    for each in &mut missing {
-        each.measure = flags::measure(each.measure);
-    }
+    let warnings = &fitted.warnings[..];
+    let missing = missing(arguments, &fitted)?;
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
-    let summary = fitted.summary().to_string();
-    warnings.extend(fitted.warnings.into_iter().map(flags::warning));
     // OutputFiles first: whoever reads what is printed may go away.
     if let Some(path) = &files.report {
-        table::write(path, report::json(&fitted.report, &warnings))?;
+        table::write(path, report::json(&fitted.report, warnings))?;
     }
     if let (Some(path), Some(refined)) = (&files.refined_out, &fitted.refined) {
         table::write(path, refined.to_toml())?;
@@ -242,25 +271,27 @@ fn one(
     }
     if arguments.verbose {
         output::line(&fitted.report);
-        warn(&warnings);
+        warn(warnings);
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
-            report::tell(&warnings);
-            match &fitted.traced {
-                Some(traced) => output::line(&report::traced(traced)),
-                None => output::line(&output::wrapped(&summary, report::width())),
-            }
-            if let Some(runs) = &fitted.report.runs {
-                let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
-                output::line(&output::wrapped(&format!("{basis}."), report::width()));
-            }
+            report::tell(warnings);
+            output::line(&report::told(&fitted, report::width()));
         }
-        report::warn(&warnings);
+        report::warn(warnings);
     }
     if files.out.is_none() {
         data(None, &text)?;
     }
     Ok(Answer::Done)
+}
+
+/// The terms of `--require` that the data do not determine.
+pub(super) fn missing(arguments: &Arguments, fitted: &FitResult) -> Result<Vec<UndeterminedTerm>> {
+    let mut missing = fitted.undetermined(&arguments.require)?;
+    for each in &mut missing {
+        each.measure = flags::measure(each.measure);
+    }
+    Ok(missing)
 }
 
 fn guard(arguments: &Arguments) -> Guard {
@@ -308,61 +339,4 @@ fn superseded(arguments: &Arguments) -> impl Iterator<Item = Warning> {
     );
     let seed = arguments.seed.is_some().then_some("--seed has nothing to draw any more");
     [robust, bootstrap, seed].into_iter().flatten().map(|text| Warning::Note(text.into()))
-}
-
-fn inputs(
-    arguments: &Arguments,
-    runs: Option<(&Source, &RunArguments)>,
-    warnings: &mut Vec<Warning>,
-) -> Result<Inputs> {
-    warnings.extend(superseded(arguments));
-    let mut inputs = Inputs {
-        alpha: read(arguments.alpha.as_deref(), warnings)?,
-        offload: read(arguments.offload.as_deref(), warnings)?,
-        context_switch: read(arguments.context_switch.as_deref(), warnings)?,
-        collective: read(arguments.collective.as_deref(), warnings)?,
-        profile: read(arguments.profile.as_deref(), warnings)?,
-        terms: read(arguments.terms.as_deref(), warnings)?,
-        runs: None,
-        prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
-        memory: read(arguments.counts.memory.as_deref(), warnings)?,
-    };
-    if let Some((source, read)) = runs {
-        let (runs, more) = input::runs_in(source, read)?;
-        inputs.runs = Some(runs);
-        warnings.extend(more);
-    }
-    Ok(inputs)
-}
-
-fn read<R: Record>(
-    path: Option<&Path>,
-    warnings: &mut Vec<Warning>,
-) -> Result<Option<FileRows<R>>> {
-    let Some(path) = path else { return Ok(None) };
-    let (rows, more) = FileRows::read(&Source::read(path)?)?;
-    warnings.extend(more);
-    Ok(Some(rows))
-}
-
-/// The APUs that the flags say, else those that the largest run or micro-benchmark used.
-fn apus(arguments: &Arguments, inputs: &Inputs) -> Result<u32> {
-    if let Some(name) = &arguments.machine {
-        return Ok(input::machine(name)?.layout.spes());
-    }
-    if let Some(apus) = arguments.apus {
-        return Ok(apus);
-    }
-    let runs = inputs.runs.as_ref().map(Runs::apus_used);
-    let alpha = inputs.alpha.iter().flat_map(|file| &file.rows).map(|row| row.processes);
-    let ranks = inputs.collective.iter().flat_map(|file| &file.rows).map(|row| row.ranks);
-    let traced =
-        inputs.terms.iter().flat_map(|file| &file.rows).map(|row| row.m.saturating_mul(row.p));
-    alpha.chain(ranks).chain(runs).chain(traced).max().ok_or_else(|| {
-        Error::out_of_range(
-            "--apus",
-            "nothing that tells how many APUs there are",
-            "--apus N or --machine NAME",
-        )
-    })
 }

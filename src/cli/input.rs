@@ -86,13 +86,20 @@ impl MachineArguments {
     }
 }
 
+/// Files that were read.
+static READ: Mutex<BTreeMap<PathBuf, Arc<Source>>> = Mutex::new(BTreeMap::new());
+
+/// Has files read anew: for a process that asks more than once.
+pub fn forget() {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
 /// A file that a flag names. It is read once: what is said of it later is of what was used, even where it
 /// was a pipe, or has been replaced.
 ///
 /// # Errors
 /// [`Error::Read`], [`Error::Input`].
 pub fn source(path: &Path) -> Result<Arc<Source>> {
-    static READ: Mutex<BTreeMap<PathBuf, Arc<Source>>> = Mutex::new(BTreeMap::new());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = read.get(path) {
         return Ok(Arc::clone(known));

@@ -6,6 +6,7 @@ mod progress;
 #[path = "output/no_progress.rs"]
 mod progress;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
@@ -74,8 +75,26 @@ pub fn interval(low: Seconds, high: Seconds) -> String {
     if low < high { format!("{low} .. {high}") } else { "-".into() }
 }
 
-/// Prints warnings.
+thread_local! {
+    /// Warnings of a caller that is a program, while it listens.
+    static HEARD: RefCell<Option<Vec<Warning>>> = const { RefCell::new(None) };
+}
+
+/// What `work` gives, and the warnings that it would have printed.
+pub fn heard<T>(work: impl FnOnce() -> T) -> (T, Vec<Warning>) {
+    HEARD.set(Some(Vec::new()));
+    let result = work();
+    (result, HEARD.take().unwrap_or_default())
+}
+
+/// Prints warnings, unless somebody [listens](heard).
 pub fn warn(warnings: &[Warning]) {
+    let is_heard = HEARD.with_borrow_mut(|heard| {
+        heard.as_mut().map(|heard| heard.extend_from_slice(warnings)).is_some()
+    });
+    if is_heard {
+        return;
+    }
     for warning in warnings {
         let kind = if matches!(warning, Warning::Understood(_)) { "read" } else { "warning" };
         message(Styles::styled().get_invalid(), kind, warning);

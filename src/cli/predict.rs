@@ -17,8 +17,10 @@ use super::output::{Format, data, line, warn};
 use super::{input, output};
 use crate::Mapping;
 use crate::answer::Object;
+use crate::belief::Posterior;
 use crate::decide::{Constraints, Ranking, predict_one, rank};
 use crate::error::{Error, Result};
+use crate::models::Parameters;
 use crate::quantity::Quantity;
 use crate::report::ranking_table;
 use question::{Question, WhatIf, WhatIfArguments, translated};
@@ -181,6 +183,17 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let text = answer(&question, arguments).map_err(translated)?;
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
+}
+
+/// What is asked of some parameters, answered as JSON.
+pub fn json(arguments: &Arguments, given: &Parameters) -> Result<String> {
+    let question = arguments.question(given).map_err(translated)?;
+    answer(&Question { format: Format::Json, ..question }, arguments).map_err(translated)
+}
+
+/// What is believed of the times by some parameters, as the flags have it.
+pub fn posterior(arguments: &Arguments, given: &Parameters) -> Result<Posterior> {
+    Ok(arguments.question(given).map_err(translated)?.posterior)
 }
 
 impl Arguments {

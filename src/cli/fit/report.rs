@@ -7,17 +7,12 @@ use crate::cli::output::{self, data, line};
 use crate::error::{Error, Result, Warning};
 use crate::fit::identifiability::UndeterminedTerm;
 use crate::fit::report::{Report, RunsReport, TermReport};
-use crate::fit::{TracedRegion, TracedReport};
+use crate::fit::{FitResult, TracedRegion, TracedReport};
 
 /// Says which required terms the data do not determine: the answer is no.
 pub(super) fn undetermined(missing: &[UndeterminedTerm], required: &[String]) -> Result<Answer> {
     for each in missing {
-        let why = match each.reason {
-            "sum" => format!("the data know only the sum of {}", each.sum.join(", ")),
-            "traded" => format!("in these runs {} take each other's place", each.sum.join(", ")),
-            _ => "nothing tells of it".to_string(),
-        };
-        line(&format!("{} is not determined: {why}; give {}", each.term, each.measure));
+        line(&format!("{} is not determined: {}; give {}", each.term, why(each), each.measure));
     }
     let undetermined = missing.iter().map(|it| {
         Object::new()
@@ -28,6 +23,15 @@ pub(super) fn undetermined(missing: &[UndeterminedTerm], required: &[String]) ->
     });
     data(None, &output::json(&refusal(required, undetermined.collect())))?;
     Ok(Answer::No)
+}
+
+/// Why a term is not determined.
+pub fn why(missing: &UndeterminedTerm) -> String {
+    match missing.reason {
+        "sum" => format!("the data know only the sum of {}", missing.sum.join(", ")),
+        "traded" => format!("in these runs {} take each other's place", missing.sum.join(", ")),
+        _ => "nothing tells of it".to_string(),
+    }
 }
 
 /// The data determine nothing at all: the answer is no.
@@ -62,6 +66,19 @@ pub fn traced(report: &TracedReport) -> String {
     text
 }
 
+/// What a fit found in a few lines, no wider than so many columns.
+pub fn told(fitted: &FitResult, width: usize) -> String {
+    let mut text = match &fitted.traced {
+        Some(of_traces) => traced(of_traces),
+        None => output::wrapped(&fitted.summary().to_string(), width),
+    };
+    if let Some(runs) = &fitted.report.runs {
+        let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
+        text += &format!("\n{}", output::wrapped(&format!("{basis}."), width));
+    }
+    text
+}
+
 /// A refusal for programs.
 fn refusal(required: &[String], undetermined: Vec<Object>) -> Object {
     Object::new()
@@ -71,7 +88,7 @@ fn refusal(required: &[String], undetermined: Vec<Object>) -> Object {
 }
 
 /// The report as one JSON object.
-pub(super) fn json(report: &Report, warnings: &[Warning]) -> String {
+pub fn json(report: &Report, warnings: &[Warning]) -> String {
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     let object = Object::new()
         .with("name", &report.name)

@@ -1,7 +1,7 @@
 //! The question that `mmgp predict` answers: of which parameters, runs and configurations; what if terms were
 //! others; and errors of the library in the words of its flags.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -30,7 +30,7 @@ pub struct Question<'a> {
     /// The parameters with another machine, and scaled.
     pub parameters: Parameters,
     /// The model whose terms and structure a question is about.
-    pub model: Rc<dyn TimeModel>,
+    pub model: Arc<dyn TimeModel>,
     /// What is believed of the times.
     pub posterior: Posterior,
     /// The same before terms were scaled, where any were.
@@ -138,7 +138,7 @@ impl Arguments {
         let model = self.question_model(&parameters)?;
         // The runs are of the program as it is: they cannot condition another.
         let posterior = if is_scaled && is_conditioned {
-            of(given)?.what_if(self.question_model(given)?, Rc::clone(&model))
+            of(given)?.what_if(self.question_model(given)?, Arc::clone(&model))
         } else {
             changed
         };
@@ -158,14 +158,14 @@ impl Arguments {
     }
 
     /// The model of parameters that questions about terms are asked of.
-    fn question_model(&self, parameters: &Parameters) -> Result<Rc<dyn TimeModel>> {
+    fn question_model(&self, parameters: &Parameters) -> Result<Arc<dyn TimeModel>> {
         let refined = Refined::of(parameters);
         let name = match self.model.as_deref() {
             Some(name) if time_model::is_named(name) => name,
             None if refined.is_some() => time_model::REFINED,
             _ => time_model::EQUATION_11,
         };
-        time_model::named(name, parameters).map(Rc::from)
+        time_model::named(name, parameters).map(Arc::from)
     }
 }
 

@@ -31,7 +31,7 @@ mod prior;
 mod scatter;
 mod work;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::models::Parameters;
 use crate::models::observations::{Observation, Observations, Range};
@@ -113,11 +113,11 @@ pub struct Posterior {
     has_files: bool,
     /// The terms that no file knows, each with the place of its regressor.
     unknown: Vec<(Term, usize)>,
-    models: Vec<Rc<dyn TimeModel>>,
+    models: Vec<Arc<dyn TimeModel>>,
     /// Mappings whose single run nothing explains.
     wild: Vec<Mapping>,
     /// What if the second model held where the first does: every time changes by their ratio.
-    what_if: Option<(Rc<dyn TimeModel>, Rc<dyn TimeModel>)>,
+    what_if: Option<(Arc<dyn TimeModel>, Arc<dyn TimeModel>)>,
     /// What its times are multiplied into.
     objective: Objective,
 }
@@ -142,7 +142,7 @@ impl Posterior {
 
     /// Posterior of a model as it stands, without runs.
     pub fn of_model(model: impl TimeModel + 'static) -> Self {
-        let posterior = Self::new(&Prior::of_model(Rc::new(model)), None);
+        let posterior = Self::new(&Prior::of_model(Arc::new(model)), None);
         posterior.expect("invariant: there is a model")
     }
 
@@ -208,7 +208,7 @@ impl Posterior {
     pub fn warnings(&self, mappings: &[Mapping]) -> Vec<Warning> {
         let ms = mappings.iter().map(|mapping| mapping.m());
         let Some((first, last)) = ms.clone().min().zip(ms.max()) else { return Vec::new() };
-        let used = |model: &&Rc<dyn TimeModel>| {
+        let used = |model: &&Arc<dyn TimeModel>| {
             self.shares().iter().any(|it| it.mean.starts_with(model.name()) && it.weight > 0.5)
         };
         let of_used = self.models.iter().find(used);
@@ -323,11 +323,11 @@ fn fitted(
         data.sites.iter().map(|it| form.features(it.mapping)).collect()
     };
     let features: Vec<_> = forms.iter().map(|form| at_runs(&**form)).collect();
-    let bases = |name: &str| Rc::new(Bases::new(prior.grid(name, observations), data));
+    let bases = |name: &str| Arc::new(Bases::new(prior.grid(name, observations), data));
     let usual = bases("");
     let fit = |mean: &PriorMean| {
         let form = (&*forms[mean.form], &features[mean.form][..]);
-        let bases = if mean.name == FLAT { bases(FLAT) } else { Rc::clone(&usual) };
+        let bases = if mean.name == FLAT { bases(FLAT) } else { Arc::clone(&usual) };
         Family::fitted(mean.clone(), form, data, bases)
     };
     let families: Vec<Family> = means.iter().map(fit).collect();

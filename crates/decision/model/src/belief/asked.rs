@@ -1,7 +1,7 @@
 //! The times of mappings given the runs, what values of a model have to do with them, and what is added to
 //! their logarithms: what if, and the objective.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -311,13 +311,13 @@ impl Posterior {
     /// What if a model held in the place of another: every time changes by the ratio of both, and the
     /// misfit stays. The runs are those of the program as it is.
     #[must_use]
-    pub fn what_if(self, is: Rc<dyn TimeModel>, would_be: Rc<dyn TimeModel>) -> Self {
+    pub fn what_if(self, is: Arc<dyn TimeModel>, would_be: Arc<dyn TimeModel>) -> Self {
         Self { what_if: Some((is, would_be)), ..self }
     }
 
     /// Change of the logarithm of a time by what is supposed, and by the objective.
     pub(super) fn change(&self, mapping: Mapping) -> f64 {
-        let ratio = |(is, would_be): &(Rc<dyn TimeModel>, Rc<dyn TimeModel>)| {
+        let ratio = |(is, would_be): &(Arc<dyn TimeModel>, Arc<dyn TimeModel>)| {
             would_be.time(mapping).0 / is.time(mapping).0
         };
         // A time of nothing has no ratio to another.

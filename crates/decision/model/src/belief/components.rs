@@ -6,8 +6,8 @@
 //! one is likely enough. A run at the edge of what was timed, as (1, 1) often is, may be what no
 //! other tells, and is never marked.
 
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::OnceLock;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -28,9 +28,9 @@ pub(super) struct Family {
     /// Line of the logarithm at the runs.
     tangent: Tangent,
     /// The covariance of the runs that its coefficients make, where it was asked for.
-    spread: OnceCell<DMatrix<f64>>,
+    spread: OnceLock<DMatrix<f64>>,
     /// The sizes of the misfit that it may have.
-    bases: Rc<Bases>,
+    bases: Arc<Bases>,
     /// Share of the weights.
     pub weight: f64,
 }
@@ -121,7 +121,7 @@ impl Family {
         mean: PriorMean,
         (form, features): (&dyn Form, &[Vec<f64>]),
         data: &Data,
-        bases: Rc<Bases>,
+        bases: Arc<Bases>,
     ) -> Self {
         let about = About { mean: &mean, form, features, data };
         let mut coefficients =
@@ -136,7 +136,7 @@ impl Family {
             }
         }
         let coefficients = coefficients.as_slice().to_vec();
-        Self { mean, coefficients, tangent, spread: OnceCell::new(), bases, weight: 0.0 }
+        Self { mean, coefficients, tangent, spread: OnceLock::new(), bases, weight: 0.0 }
     }
 
     /// The logarithms of the weights of the sizes of the misfit at the middle noise.

@@ -7,7 +7,7 @@
 //! [`ConstantForm`] is a constant. What is believed of the coefficients beforehand is [`PriorMean`]'s: several means
 //! may have one form.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::work::{Regressor, Work};
 use crate::models::terms::Term;
@@ -15,7 +15,7 @@ use crate::models::time_model::{Sources, TimeModel};
 use mmgp_base::Mapping;
 
 /// What a time is made of.
-pub(crate) trait Form {
+pub(crate) trait Form: Send + Sync {
     /// How many coefficients it has.
     fn count(&self) -> usize;
 
@@ -161,7 +161,7 @@ impl Form for ConstantForm {
 /// Values that may be nothing enter to first order. For a model that is not linear in its values, all
 /// of it is to first order about what files say.
 pub(crate) struct FileForm {
-    model: Rc<dyn TimeModel>,
+    model: Arc<dyn TimeModel>,
     sources: usize,
     values: Vec<FormValue>,
     groups: usize,
@@ -195,7 +195,7 @@ const LEAST_SHARE: f64 = 0.05;
 
 impl FileForm {
     /// Form of a model with further terms, of which the first are those that no file knows.
-    pub fn new(model: Rc<dyn TimeModel>, further: TermSizes, untold: usize) -> Self {
+    pub fn new(model: Arc<dyn TimeModel>, further: TermSizes, untold: usize) -> Self {
         let sources = Sources::of(&*model);
         let mut named: Vec<String> = Vec::new();
         let mut values = Vec::new();

@@ -2,7 +2,7 @@
 //! what is believed of its coefficients and how likely it is beforehand.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::FLAT;
 use super::form::{ConstantForm, FileForm, Form, PriorMean, SumForm, TermSizes};
@@ -168,19 +168,19 @@ impl Prior {
     }
 
     /// A model as it stands, and with the host's time divided where that may be.
-    fn hosts(&self, model: &Rc<dyn TimeModel>) -> Vec<(Rc<dyn TimeModel>, f64)> {
+    fn hosts(&self, model: &Arc<dyn TimeModel>) -> Vec<(Arc<dyn TimeModel>, f64)> {
         let is_told = !self.unknown.contains(&Term::Alpha)
             || self.unknown.contains(&Term::HpuTime)
             || self.work.decomposition != Decomposition::Data;
-        let shared = if is_told { None } else { HostShared::of(Rc::clone(model)) };
-        let Some(shared) = shared else { return vec![(Rc::clone(model), 1.0)] };
-        vec![(Rc::clone(model), 1.0 - SHARED_HOST), (Rc::new(shared), SHARED_HOST)]
+        let shared = if is_told { None } else { HostShared::of(Arc::clone(model)) };
+        let Some(shared) = shared else { return vec![(Arc::clone(model), 1.0)] };
+        vec![(Arc::clone(model), 1.0 - SHARED_HOST), (Arc::new(shared), SHARED_HOST)]
     }
 
     /// What files give of a model, alone and with what may come to it.
     fn add_known(
         &self,
-        model: &Rc<dyn TimeModel>,
+        model: &Arc<dyn TimeModel>,
         weight: f64,
         observations: &Observations,
         all: &mut Means,
@@ -214,7 +214,7 @@ impl Prior {
                 beside.iter().copied().filter(|regressor| !unknown.contains(regressor)).collect();
             let terms = unknown.iter().chain(&further).map(most).collect();
             let terms = TermSizes::new(self.work.clone(), terms);
-            let form = FileForm::new(Rc::clone(model), terms, unknown.len());
+            let form = FileForm::new(Arc::clone(model), terms, unknown.len());
             let pieces = match is_in_pieces && beside.is_empty() {
                 true => combinations(unknown.len()),
                 false => vec![(vec![SIZE; unknown.len()], 1.0)],

@@ -4,7 +4,7 @@
 //! it. Where runs alone speak, the means are sums of terms that they determine. Either has weights
 //! that were learnt, by expectation maximisation over programs whose times are known.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[cfg(doc)]
 use super::form::Form;
@@ -27,9 +27,9 @@ use mmgp_base::quantity::Quantity;
 pub struct Prior {
     pub(super) work: Work,
     /// Models with values from files, each with how likely it is beside the others.
-    pub(super) known: Vec<(Rc<dyn TimeModel>, f64)>,
+    pub(super) known: Vec<(Arc<dyn TimeModel>, f64)>,
     /// Models with values from files that are used only where one of them is asked for by name.
-    further: Vec<Rc<dyn TimeModel>>,
+    further: Vec<Arc<dyn TimeModel>>,
     /// The terms that no file knows.
     pub(super) unknown: Vec<Term>,
     /// How alpha grows where no file knows it, where that is stated.
@@ -73,7 +73,7 @@ impl Prior {
     }
 
     /// Prior of a model as it stands.
-    pub fn of_model(model: Rc<dyn TimeModel>) -> Self {
+    pub fn of_model(model: Arc<dyn TimeModel>) -> Self {
         let mut prior = Self::of_runs(Decomposition::Data);
         prior.known.push((model, 1.0));
         prior
@@ -116,15 +116,15 @@ impl Prior {
         if let Some(traced) = Traced::of(&base) {
             // It has all parts of the time, those that equation 11 leaves out among them.
             prior.unknown.clear();
-            prior.known.push((Rc::new(traced), 1.0));
-            prior.further.push(Rc::new(base));
+            prior.known.push((Arc::new(traced), 1.0));
+            prior.further.push(Arc::new(base));
             return self;
         }
         let refined = Refined::of(&base);
         let beside = if refined.is_some() { BESIDE_REFINED } else { 1.0 };
-        prior.known.extend(refined.map(|refined| (Rc::new(refined) as Rc<dyn TimeModel>, 1.0)));
-        prior.further = time_model::further(&base).into_iter().map(Rc::from).collect();
-        prior.known.push((Rc::new(base), beside));
+        prior.known.extend(refined.map(|refined| (Arc::new(refined) as Arc<dyn TimeModel>, 1.0)));
+        prior.further = time_model::further(&base).into_iter().map(Arc::from).collect();
+        prior.known.push((Arc::new(base), beside));
         self
     }
 
@@ -162,7 +162,7 @@ impl Prior {
     /// [`Error::UnknownName`] where there is none of that name.
     pub fn only(self, name: &str) -> Result<Self> {
         if let Some(model) = self.further.iter().find(|model| model.name() == name) {
-            return Ok(Self { known: vec![(Rc::clone(model), 1.0)], ..self });
+            return Ok(Self { known: vec![(Arc::clone(model), 1.0)], ..self });
         }
         let known = self.names();
         if !known.iter().any(|known| known == name) {
@@ -248,7 +248,7 @@ impl Prior {
     }
 
     /// The models of files.
-    pub(super) fn models(&self) -> impl Iterator<Item = &Rc<dyn TimeModel>> {
+    pub(super) fn models(&self) -> impl Iterator<Item = &Arc<dyn TimeModel>> {
         self.known.iter().map(|(model, _)| model)
     }
 

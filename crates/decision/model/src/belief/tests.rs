@@ -153,7 +153,7 @@ fn what_files_say_with_runs_is_that_of_another_implementation() {
         (54.638_614, 0.259_362_51, 32.352_639, 86.604_799),
         (53.968_225, 0.188_618_23, 36.824_050, 79.251_718),
     ];
-    let prior = Prior::of_model(Rc::new(FileModel));
+    let prior = Prior::of_model(Arc::new(FileModel));
     let posterior = Posterior::new(&prior, Some(observations())).unwrap();
     check_against(&posterior, expected, 3.421_40e-4, 1e-4);
     let weights: Vec<f64> = posterior.shares().iter().map(|it| it.weight).collect();
@@ -166,7 +166,7 @@ fn what_files_say_with_runs_is_that_of_another_implementation() {
 fn a_sum_of_values_stays_above_nothing_however_far_it_is_moved() {
     use form::{FileForm, TermSizes};
     let work = Work::of(Decomposition::Data);
-    let form = FileForm::new(Rc::new(FileModel), TermSizes::new(work, Vec::new()), 0);
+    let form = FileForm::new(Arc::new(FileModel), TermSizes::new(work, Vec::new()), 0);
     let features = form.features(Mapping::of(2, 2));
     let at = |coefficients: [f64; 6]| form.at(&coefficients, &features);
     approx::assert_relative_eq!(at([0.0; 6]).0.exp(), 107.0, max_relative = 1e-12);
@@ -302,4 +302,10 @@ fn a_bound_above_what_is_expected_raises_it_and_what_is_near_and_is_no_time() {
     let timed = bounded(timed, &[(1, 16, 125.0)]).marginals(&asked());
     assert!(timed.deviation(4) < 0.5 * found.deviation(4));
     assert!(timed.time(4).0 < 1.02 * 130.0);
+}
+
+#[test]
+fn what_is_believed_can_be_shared_by_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&Posterior::of(&crate::models::published("pbpi-qs20").unwrap()).unwrap());
 }

@@ -4,7 +4,7 @@
 //! [`Outlook`] is what a search asks of them: what a run of each is worth, how likely each is faster than
 //! the choice, and what that may cost.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -238,7 +238,7 @@ pub struct Outlook {
     /// What its times are multiplied by in the objective.
     factors: Vec<f64>,
     /// Logarithms of the times that were drawn together, a column for each draw, once they are asked for.
-    draws: OnceCell<DMatrix<f64>>,
+    draws: OnceLock<DMatrix<f64>>,
     /// The standard deviation of the logarithm of a single run's time.
     noise: f64,
     /// Whether nothing tells any that ran from any other.
@@ -273,7 +273,7 @@ impl Outlook {
             factors: sites.iter().map(|site| objective.factor(site.mapping)).collect(),
             learning: Learning::new(&joint, posterior.noise_variance()),
             repetitions: sites.iter().map(ran).collect(),
-            draws: OnceCell::new(),
+            draws: OnceLock::new(),
             noise: posterior.noise_variance().sqrt(),
             is_flat: is_flat(posterior),
             joint,

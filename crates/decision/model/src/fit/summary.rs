@@ -118,8 +118,9 @@ fn sentence(fitted: &FitResult) -> String {
     )
 }
 
-/// `T = 7.4 + 0.5 (m - 1) + 582/(m p) + 0.9 p s`, with what is not there left out.
-fn formula(parameters: &Parameters) -> String {
+/// Equation 11 with the numbers of these parameters, without what is not there:
+/// `T = 7.4 + 0.5 (m - 1) + 582/(m p) + 0.9 p s`.
+pub fn formula(parameters: &Parameters) -> String {
     let tables = [&parameters.terms.alpha, &parameters.terms.o_col_s];
     let last_m = |over: &OverM| match over {
         OverM::Constant(_) => None,

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::parameters::{OverM, Parameters, Terms};
 use super::run::Row;
@@ -210,7 +210,7 @@ impl Terms {
 
 /// The model with `T_HPU/m` in the place of `T_HPU`.
 pub(crate) struct HostShared {
-    model: Rc<dyn TimeModel>,
+    model: Arc<dyn TimeModel>,
     name: String,
     /// The place of T_HPU among the values, and its value \[s\].
     host: (usize, f64),
@@ -218,7 +218,7 @@ pub(crate) struct HostShared {
 
 impl HostShared {
     /// Model that shares the host's own work, of one that has such a value above nothing.
-    pub fn of(model: Rc<dyn TimeModel>) -> Option<Self> {
+    pub fn of(model: Arc<dyn TimeModel>) -> Option<Self> {
         let values = model.values();
         let place = values.iter().position(|value| value.name == Term::HpuTime.name())?;
         let host = (place, values[place].value);
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn only_the_hosts_time_is_divided() {
         let parameters = crate::models::published("pbpi-qs20").unwrap();
-        let shared = HostShared::of(Rc::new(parameters.clone())).unwrap();
+        let shared = HostShared::of(Arc::new(parameters.clone())).unwrap();
         for (m, p) in [(1, 1), (4, 4), (8, 1)] {
             let mapping = Mapping::of(m, p);
             let host = parameters.terms.alpha_at(m) * 1.3;

@@ -23,7 +23,7 @@ use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
 /// A model of the time of a run.
-pub trait TimeModel {
+pub trait TimeModel: Send + Sync {
     /// What it is called: `mmgp`, `refined`, `Amdahl`.
     fn name(&self) -> &str;
 
