@@ -115,6 +115,9 @@ pub enum Comma {
 /// Commas or, where these stand before decimals, points may stand between thousands, as blanks and
 /// apostrophes may; all groups must be whole. Where commas stand before decimals, `1.234` may be two numbers.
 pub fn number(text: &str, comma: Comma) -> Option<f64> {
+    if let Some(number) = plain_number(text, comma) {
+        return Some(number);
+    }
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(&text);
     let sign = if text.starts_with('-') { "-" } else { "" };
@@ -140,6 +143,17 @@ pub fn number(text: &str, comma: Comma) -> Option<f64> {
     let is_plain = plain.bytes().all(|it| it.is_ascii_digit() || it == b'.');
     let number: f64 = format!("{sign}{plain}e{exponent}").parse().ok()?;
     (has_digits && is_plain && number.is_finite()).then_some(number)
+}
+
+/// The number of digits with one point or none among them, as nearly all are, where that cannot be another;
+/// `None` of any other text.
+#[inline]
+fn plain_number(text: &str, comma: Comma) -> Option<f64> {
+    let is_plain = comma == Comma::Thousands
+        && text.bytes().all(|it| it.is_ascii_digit() || it == b'.')
+        && text.starts_with(|it: char| it.is_ascii_digit());
+    let number: f64 = is_plain.then(|| text.parse().ok()).flatten()?;
+    number.is_finite().then_some(number)
 }
 
 /// A whole number without the signs between its groups of three digits; `None` of wrong groups.
@@ -199,6 +213,9 @@ pub struct Duration {
 /// The duration that a text is, without an error behind it: `103.2`, `1.5 min`, `1m12.3s`, `1h 2m`,
 /// `0:01:12.3`, `1-02:03:04`, `1 day, 2:03:04`, `PT1M12.3S`. Two numbers with a colon are minutes and seconds.
 pub fn duration(text: &str, comma: Comma) -> Option<Duration> {
+    if let Some(seconds) = plain_number(text, comma) {
+        return Some(Duration { seconds, has_unit: false });
+    }
     let text = without_error(text);
     let text = text.trim();
     if let Some(value) = number(text, comma) {

@@ -124,7 +124,7 @@ impl PlainRows {
         let last = self.wanted.len() - 1;
         for (column, wanted) in self.wanted.iter().enumerate() {
             match wanted {
-                ColumnUse::Time => (run.time_s, at) = self.seconds(text, at)?,
+                ColumnUse::Time => (run.time_s, at) = self.time(text, at)?,
                 ColumnUse::Nothing => {
                     while at < text.len() && text[at] != separator && text[at] != b'\n' {
                         at += 1;
@@ -155,12 +155,19 @@ impl PlainRows {
         }
     }
 
-    /// A number that is not negative, and where it ends.
+    /// A number of the time's unit in seconds, where these are finite.
+    #[inline]
+    fn seconds(&self, value: f64) -> Option<f64> {
+        Some(self.unit.seconds(value)).filter(|it| it.is_finite())
+    }
+
+    /// A number that is not negative, in seconds, and where it ends.
     ///
     /// Up to 15 digits are an exact `f64`, as is the power of ten, so their quotient is the `f64`
-    /// nearest to what is written: the same as the standard library's.
+    /// nearest to what is written: the same as the standard library's, which reads what has more digits or
+    /// an exponent.
     #[inline]
-    fn seconds(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
+    fn time(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
         let (whole, before) = digits(text, at, 0);
         let point = at + before;
         let (value, after) = match text.get(point) {
@@ -168,8 +175,16 @@ impl PlainRows {
             _ => (whole, 0),
         };
         let end = point + after + usize::from(text.get(point) == Some(&b'.'));
-        let is_plain = before >= 1 && before + after <= EXACT_DIGITS;
-        is_plain.then(|| (self.unit.seconds(value as f64 / POWERS_OF_TEN[after]), end))
+        if before == 0 {
+            return None;
+        }
+        let end_of_all = end + exponent(&text[end..]);
+        let value = if end_of_all == end && before + after <= EXACT_DIGITS {
+            value as f64 / POWERS_OF_TEN[after]
+        } else {
+            std::str::from_utf8(&text[at..end_of_all]).ok()?.parse().ok()?
+        };
+        Some((self.seconds(value)?, end_of_all))
     }
 }
 
@@ -188,6 +203,18 @@ fn digits(text: &[u8], from: usize, start: u64) -> (u64, usize) {
         at += 1;
     }
     (value, at - from)
+}
+
+/// The length of the exponent that a text begins with; 0 where it begins with none.
+#[inline]
+fn exponent(text: &[u8]) -> usize {
+    let start = match text {
+        [b'e' | b'E', b'+' | b'-', ..] => 2,
+        [b'e' | b'E', ..] => 1,
+        _ => return 0,
+    };
+    let (_, length) = digits(text, start, 0);
+    if length > 0 { start + length } else { 0 }
 }
 
 /// A whole number of at least 1, and where it ends.
@@ -234,5 +261,66 @@ impl Counters {
         };
         *counter += 1;
         *counter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mmgp_base::table::Source;
+    use rand::{RngExt as _, SeedableRng as _};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use crate::{Claims, runs};
+
+    /// The bits of the time of a run that takes `time` of that unit; or the error. Rows are read one by one where
+    /// there is a filter.
+    fn read(time: &str, unit: &str, filter: Option<&str>) -> Result<u64, String> {
+        let source = Source::new("t.csv", &format!("m,p,time_{unit}\n1,1,{time}\n1,1,1.5\n"));
+        let claims = Claims { filter: filter.map(Into::into), ..Claims::default() };
+        let read = runs(&source, &claims).map_err(|error| error.to_string())?;
+        Ok(read.0[0].time_s.to_bits())
+    }
+
+    /// Reads a time in either way, which must come to the same.
+    fn check(time: &str) -> Result<u64, String> {
+        for unit in ["h", "ns"] {
+            assert_eq!(read(time, unit, None), read(time, unit, Some("m > 0")), "{time} {unit}");
+        }
+        let plain = read(time, "s", None);
+        assert_eq!(plain, read(time, "s", Some("m > 0")), "{time} s");
+        plain
+    }
+
+    #[test]
+    fn a_number_of_many_digits_or_with_an_exponent_keeps_its_bits() {
+        for text in
+            ["0.30000000000000004", "1e-07", "1.5E+3", "2e3", "7.", "123456789012345678901.5"]
+        {
+            let value: f64 = text.parse().expect("a number");
+            assert_eq!(check(text), Ok(value.to_bits()), "{text}");
+        }
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
+        for _ in 0..2000 {
+            let mut digits = |most| -> String {
+                let count = random.random_range(1..most);
+                (0..count).map(|_| char::from(b'0' + random.random_range(0..10_u8))).collect()
+            };
+            let mut text = format!("{}.{}", digits(12), digits(25));
+            if random.random_range(0..3) == 0 {
+                text += &format!("e{}", random.random_range(-330..290));
+            }
+            let value: f64 = text.parse().expect("a number");
+            assert_eq!(check(&text), Ok(value.to_bits()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_begins_as_a_number_is_read_as_elsewhere() {
+        for text in
+            ["1e", "1e+", "1e999", "1.5e3s", "2.5 s", "1.5e308", "0x10", "1_000", "1..2", "e5"]
+        {
+            let _ = check(text);
+        }
+        assert_eq!(check("1.5 min"), Ok(90_f64.to_bits()));
     }
 }
