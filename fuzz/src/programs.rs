@@ -99,11 +99,11 @@ fn fitted(input: &Input, truth: &Parameters) -> Result<Option<FitResult>, String
 /// All files, or the verdict on one that is refused.
 fn inputs(input: &Input) -> Result<Inputs, Verdict> {
     Ok(Inputs {
-        alpha: read(input, "alpha.csv", FileRows::read)?,
-        offload: read(input, "offload.csv", FileRows::read)?,
-        context_switch: read(input, "context_switch.csv", FileRows::read)?,
-        collective: read(input, "collective.csv", FileRows::read)?,
-        profile: read(input, "profile.csv", FileRows::read)?,
+        alpha: read(input, "alpha.csv", |source| FileRows::read(source))?,
+        offload: read(input, "offload.csv", |source| FileRows::read(source))?,
+        context_switch: read(input, "context_switch.csv", |source| FileRows::read(source))?,
+        collective: read(input, "collective.csv", |source| FileRows::read(source))?,
+        profile: read(input, "profile.csv", |source| FileRows::read(source))?,
         runs: read(input, "runs.csv", Runs::read)?,
         ..Inputs::default()
     })

@@ -1,6 +1,6 @@
 //! What is tried: a target makes the input of a case, and says what is wrong with what comes of it.
 
-use mmgp::error::Error;
+use mmgp::error::{Error, Place};
 use mmgp::table::Source;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
@@ -125,11 +125,13 @@ pub fn refused(error: &Error, source: &Source) -> Verdict {
     if at.file != source.name {
         return Err(format!("{at} is in no file that was read"));
     }
+    let Place::Text { line, column } = at.place else {
+        return Err(format!("{at} is in no text: {message}"));
+    };
     // A text may end without, or with, an end of line.
-    let line = source.text.split('\n').nth((at.line as usize).wrapping_sub(1));
+    let line = source.text.split('\n').nth((line as usize).wrapping_sub(1));
     let Some(line) = line else { return Err(format!("{at} is beyond the text: {message}")) };
-    let column = at.column as usize;
-    if column == 0 || column > line.chars().count() + 1 {
+    if column == 0 || column as usize > line.chars().count() + 1 {
         return Err(format!("{at} is beyond its line: {message}"));
     }
     Ok(Seen::Refused.into())

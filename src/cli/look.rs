@@ -132,7 +132,7 @@ fn with_means(rows: Vec<Object>, entries: &[Entry], quantity: &Quantity) -> Vec<
 
 /// The file and its format.
 fn head(sheet: &Sheet<'_>) -> String {
-    format!("{}: {}\n", sheet.source.name, sheet.described())
+    format!("{}: {}\n", sheet.origin.name(), sheet.described())
 }
 
 /// What each part is read from.

@@ -11,20 +11,68 @@ pub use warning::Warning;
 /// What every fallible function of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A place in an input file, as editors and compilers write it: `runs.csv:3:7`.
+/// A place in an input: of a file as editors and compilers write it, `runs.csv:3:7`, of a data frame
+/// `the frame, row 2 (from 0)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// The file's name as the user gave it.
+    /// The file's name as the user gave it, or what a data frame is called.
     pub file: String,
-    /// Line, counted from 1; comment lines count.
-    pub line: u64,
-    /// Column in characters, counted from 1.
-    pub column: u64,
+    /// Where in it.
+    pub place: Place,
+}
+
+/// Where in an input something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the text of a file.
+    Text {
+        /// Line, counted from 1; comment lines count.
+        line: u64,
+        /// Column in characters, counted from 1.
+        column: u64,
+    },
+    /// In the row of a data frame with that number, counted from 0 as frames do.
+    Row(u64),
+    /// Among the names of a data frame's columns.
+    Names,
+}
+
+impl Place {
+    /// The place behind a character of a text that stands here; of what is no text, the same.
+    pub(crate) fn behind(self, letter: char) -> Self {
+        match (self, letter) {
+            (Self::Text { line, .. }, '\n') => Self::Text { line: line + 1, column: 1 },
+            _ => self.further(1),
+        }
+    }
+
+    /// The place so many characters on in the same line of a text; of what is no text, the same.
+    pub fn further(self, characters: u64) -> Self {
+        match self {
+            Self::Text { line, column } => Self::Text { line, column: column + characters },
+            Self::Row(_) | Self::Names => self,
+        }
+    }
 }
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+        let Self { file, place } = self;
+        match place {
+            Place::Text { line, column } => write!(f, "{file}:{line}:{column}"),
+            Place::Row(_) | Place::Names => write!(f, "{file}, {place}"),
+        }
+    }
+}
+
+/// The line or the row: `line 3`, `row 2 (from 0)`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { line, .. } => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row} (from 0)"),
+            Self::Names => f.write_str("names of the columns"),
+        }
     }
 }
 
@@ -378,7 +426,7 @@ mod tests {
     #[test]
     fn no_message_repeats_megabytes() {
         let long = "é\n".repeat(5_000_000);
-        let at = Position { file: "x".into(), line: 1, column: 1 };
+        let at = Position { file: "x".into(), place: Place::Text { line: 1, column: 1 } };
         let (found, expected) = (format!("{long:?} in column \"m\""), "a number".to_string());
         let errors = [
             Error::Input { at: at.clone(), found: found.clone(), expected: expected.clone() },

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Place, Position, Result};
 
 /// The text of an input file and the name to call it by in messages.
 #[derive(Debug, Clone)]
@@ -90,11 +90,11 @@ impl Source {
         let before = &self.text[..self.text.floor_char_boundary(offset.min(self.text.len()))];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before[line_start..].trim_start_matches(BYTE_ORDER_MARK);
-        Position {
-            file: self.name.clone(),
+        let place = Place::Text {
             line: before.matches('\n').count() as u64 + 1,
             column: line.chars().count() as u64 + 1,
-        }
+        };
+        Position { file: self.name.clone(), place }
     }
 
     /// The error that something else was expected at the byte at `offset`.

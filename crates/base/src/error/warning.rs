@@ -1,6 +1,6 @@
 //! Warnings: what a reader of a result should know.
 
-use super::{Position, shortened, suggest};
+use super::{Place, Position, shortened, suggest};
 
 /// Something that the reader of a result should know; the result is given all the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum Warning {
     },
     /// Runs that failed were left out.
     #[error(
-        "{file}: {}, {}in line {line}, of ({m}, {p}): {}",
+        "{file}: {}, {}in {place}, of ({m}, {p}): {}",
         left_out(*count),
         if *count == 1 { "" } else { "the first " },
         shortened(why)
@@ -38,8 +38,8 @@ pub enum Warning {
         file: String,
         /// How many.
         count: u64,
-        /// The line of the first.
-        line: u64,
+        /// The line or the row of the first.
+        place: Place,
         /// Host threads.
         m: u32,
         /// APUs for each of them.

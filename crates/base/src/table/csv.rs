@@ -297,6 +297,7 @@ impl Row<'_> {
 mod tests {
     use super::super::records::{Offload, Run};
     use super::*;
+    use crate::error::Place;
 
     /// Below the header `m,p,repetition,time_s`.
     fn check(rows: &str, message: &str) {
@@ -378,12 +379,13 @@ mod tests {
         let text = format!("\u{feff}# why\n{header}\n{row}\n");
         let (_, warnings) = read::<Run>(&Source::new("runs.csv", &text)).expect("it is read");
         let place = |warning: &Warning| match warning {
-            Warning::UnknownColumn { at, .. } => (at.line, at.column),
-            _ => (0, 0),
+            Warning::UnknownColumn { at, .. } => at.place,
+            _ => Place::Names,
         };
-        let places: Vec<(u64, u64)> = warnings.iter().map(place).collect();
-        assert_eq!(places[..3], [(2, 3), (3, 26), (3, 33)]);
-        assert_eq!(places[100_000], (3, 26 + 7 * 99_999));
+        let places: Vec<Place> = warnings.iter().map(place).collect();
+        let text = |line, column| Place::Text { line, column };
+        assert_eq!(places[..3], [text(2, 3), text(3, 26), text(3, 33)]);
+        assert_eq!(places[100_000], text(3, 26 + 7 * 99_999));
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! Read on at [`Plan`], which reads a table from its first line to its runs.
 //!
-//! A file becomes a [`sheet::Sheet`], whatever its format: columns with names, and rows of texts
-//! ([`formats`]). A [`Plan`] says what each column is for and why, by a dictionary of names, one table of
+//! A file becomes a [`sheet::Sheet`], whatever its format, and a data frame ([`Frame`]) as well: columns with names,
+//! and rows of texts ([`formats`]). A [`Plan`] says what each column is for and why, by a dictionary of names, one table of
 //! units and what the user says ([`Claims`]), and reads the rows by it. What is not understood is refused,
 //! with what could be said so that it is: nothing is assumed of a unit, a failure or a further factor.
 
 mod claims;
 pub mod formats;
+mod frame;
 mod names;
 mod outcomes;
 mod plan;
@@ -17,6 +18,7 @@ mod survey;
 mod units;
 
 pub use claims::{Claims, Columns};
+pub use frame::{Column, Frame};
 pub use outcomes::{Entry, Outcome, RunReport};
 pub use plan::{CapturedQuantity, Measurand, OF_ALL_RUNS, Part, Plan, Reading, configurations};
 pub use units::{Comma, Duration, Measure, Unit, duration, measure_of, number};
@@ -24,16 +26,19 @@ pub use units::{Comma, Duration, Measure, Unit, duration, measure_of, number};
 use std::collections::BTreeSet;
 
 use mmgp_base::error::{Error, Result, Warning};
-use mmgp_base::table::Source;
 use mmgp_base::table::csv::Record as _;
 use mmgp_base::table::records::Run;
+use sheet::Origin;
 
-/// All runs of a file, in their order; of a row that is the mean of several runs, the mean.
+/// All runs of a file or a data frame, in their order; of a row that is the mean of several runs, the mean.
 ///
 /// # Errors
 /// As [`Plan::of`] and [`Plan::read`].
-pub fn runs(source: &Source, claims: &Claims) -> Result<(Vec<Run>, Vec<Warning>)> {
-    let sheet = formats::sheet(source, &claims.columns)?;
+pub fn runs<'a>(
+    origin: impl Into<Origin<'a>>,
+    claims: &Claims,
+) -> Result<(Vec<Run>, Vec<Warning>)> {
+    let sheet = formats::sheet(origin, &claims.columns)?;
     let plan = Plan::of(&sheet, claims)?;
     let (mut runs, mut keys) = (Vec::new(), BTreeSet::new());
     let reading = plan.read(&sheet, &mut |entry: Entry| {
@@ -49,8 +54,8 @@ pub fn runs(source: &Source, claims: &Claims) -> Result<(Vec<Run>, Vec<Warning>)
 ///
 /// # Errors
 /// As [`Plan::of`] and [`Plan::read`]; runs that all failed are none.
-pub fn told(source: &Source, claims: &Claims) -> Result<Vec<RunReport>> {
-    let sheet = formats::sheet(source, &claims.columns)?;
+pub fn told<'a>(origin: impl Into<Origin<'a>>, claims: &Claims) -> Result<Vec<RunReport>> {
+    let sheet = formats::sheet(origin, &claims.columns)?;
     let plan = Plan::of(&sheet, claims)?;
     let mut all = Vec::new();
     plan.read_told(&sheet, &mut |told| all.push(told))?;
@@ -65,8 +70,12 @@ const MOST_VALUES: usize = 100;
 /// # Errors
 /// [`Error::UnknownName`] for a column that is not there; [`Error::OutOfRange`] where it has more than 100
 /// values; as [`Plan::of`] for what is no table.
-pub fn values(source: &Source, column: &str, claims: &Claims) -> Result<Vec<String>> {
-    let sheet = formats::sheet(source, &claims.columns)?;
+pub fn values<'a>(
+    origin: impl Into<Origin<'a>>,
+    column: &str,
+    claims: &Claims,
+) -> Result<Vec<String>> {
+    let sheet = formats::sheet(origin, &claims.columns)?;
     let place = sheet.named(column)?;
     let mut values = BTreeSet::new();
     sheet.rows.visit(&mut |row| {

@@ -131,7 +131,7 @@ impl Plan {
             return None;
         }
         let said: Vec<String> = parts.iter().map(Part::to_string).collect();
-        Some(format!("{}, {}: {}", sheet.source.name, sheet.described(), said.join("; ")))
+        Some(format!("{}: {}", sheet.called(), said.join("; ")))
     }
 }
 
@@ -244,7 +244,7 @@ impl<'a> Planner<'a> {
     }
 
     fn ambiguous(&self, found: String, answers: Vec<Answer>) -> Error {
-        Error::ambiguous(&self.sheet.source.name, found, answers)
+        Error::ambiguous(self.sheet.origin.name(), found, answers)
     }
 
     /// A column that was named by a user.

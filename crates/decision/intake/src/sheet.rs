@@ -2,13 +2,65 @@
 
 use std::borrow::Cow;
 
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Place, Position, Result};
 use mmgp_base::table::Source;
+
+use crate::frame::Frame;
+
+/// Where a table is from: a file or a data frame, of which either is asked for by reference.
+#[derive(Clone, Copy)]
+pub enum Origin<'a> {
+    /// The text of a file, of which a place is the number of bytes before it.
+    File(&'a Source),
+    /// A data frame, of which a place is the number of fields before it, row by row.
+    Frame(&'a Frame),
+}
+
+impl<'a> From<&'a Source> for Origin<'a> {
+    fn from(source: &'a Source) -> Self {
+        Self::File(source)
+    }
+}
+
+impl<'a> From<&'a Frame> for Origin<'a> {
+    fn from(frame: &'a Frame) -> Self {
+        Self::Frame(frame)
+    }
+}
+
+impl<'a> Origin<'a> {
+    /// The name of the file, or what the frame is called.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::File(source) => &source.name,
+            Self::Frame(frame) => frame.name(),
+        }
+    }
+
+    /// The text, where there is one.
+    pub(crate) fn text(self) -> Option<&'a str> {
+        match self {
+            Self::File(source) => Some(&source.text),
+            Self::Frame(_) => None,
+        }
+    }
+
+    /// The line and the column, or the row, of a place.
+    pub(crate) fn position(self, at: usize) -> Position {
+        match self {
+            Self::File(source) => source.position(at),
+            Self::Frame(frame) => {
+                let row = at / frame.width().max(1);
+                Position { file: frame.name().into(), place: Place::Row(row as u64) }
+            }
+        }
+    }
+}
 
 /// A table as a file has it.
 pub struct Sheet<'a> {
-    /// The file.
-    pub source: &'a Source,
+    /// The file or the data frame.
+    pub origin: Origin<'a>,
     /// What the file was recognised as, as people call it: `CSV with ;`, `JSON of hyperfine`.
     pub format: String,
     /// The names of the columns, each once. What has no name in the file is called by its number.
@@ -23,7 +75,7 @@ pub struct Heading {
     /// The name, without blanks around it. A unit that a format fixes stands in brackets behind it:
     /// `time [ms]`.
     pub name: String,
-    /// Place at which it begins in the file \[bytes\].
+    /// Place at which it begins, as its [`Origin`] counts.
     pub at: usize,
 }
 
@@ -32,7 +84,7 @@ pub struct Heading {
 pub struct Field<'a> {
     /// The text, without blanks around it; empty where the file has nothing.
     pub text: Cow<'a, str>,
-    /// Place at which it begins in the file \[bytes\].
+    /// Place at which it begins, as its [`Origin`] counts.
     pub at: usize,
 }
 
@@ -62,6 +114,11 @@ pub(crate) fn extended<'f>(fields: &'f [Field<'_>], more: usize) -> Vec<Field<'f
     let mut all = Vec::with_capacity(fields.len() + more);
     all.extend(fields.iter().map(Field::borrowed));
     all
+}
+
+/// What a column without a name is called, by its place from 0.
+pub(crate) fn unnamed(index: usize) -> String {
+    format!("field {}", index + 1)
 }
 
 /// What a field has that the end of the file cuts off.
@@ -94,6 +151,11 @@ pub trait Rows {
 
     /// The rows as lines, where they are.
     fn lines(&self) -> Option<Lines<'_>> {
+        None
+    }
+
+    /// The data frame whose rows these are, each as it stands there.
+    fn frame(&self) -> Option<&Frame> {
         None
     }
 }
@@ -148,16 +210,37 @@ impl Sheet<'_> {
         if is_enough { Ok(()) } else { outcome }
     }
 
-    /// The error for what stands at that byte of the file.
+    /// The error for what stands at a place.
     pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        self.source.error(at, found, expected)
+        let (found, expected) = (found.into(), expected.into());
+        Error::Input { at: self.origin.position(at), found, expected }
+    }
+
+    /// The error for a table without rows that are runs.
+    pub(crate) fn no_rows(&self) -> Error {
+        match self.origin {
+            Origin::File(source) => {
+                source.error(source.text.len(), "no rows", "at least one row below the header")
+            }
+            Origin::Frame(frame) => Error::too_little(frame.name(), "no rows", "give one at least"),
+        }
     }
 
     /// The format, and what the text was made from where that was not UTF-8: `CSV in UTF-16LE`.
     pub fn described(&self) -> String {
-        match &self.source.encoding {
-            Some(encoding) => format!("{} in {encoding}", self.format),
-            None => self.format.clone(),
+        match self.origin {
+            Origin::File(Source { encoding: Some(encoding), .. }) => {
+                format!("{} in {encoding}", self.format)
+            }
+            _ => self.format.clone(),
+        }
+    }
+
+    /// The name, and of a file what it was recognised as: `runs.txt, CSV with ;`.
+    pub(crate) fn called(&self) -> String {
+        match self.origin {
+            Origin::File(source) => format!("{}, {}", source.name, self.described()),
+            Origin::Frame(frame) => frame.name().into(),
         }
     }
 

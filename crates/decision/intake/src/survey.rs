@@ -158,7 +158,7 @@ impl Survey {
             look.unclear_point = commas.either_point.clone().filter(|_| !commas.has_point);
             look.has_small = commas.has_small;
         }
-        let unended = unended_line(&sheet.source.text).unwrap_or(usize::MAX);
+        let unended = sheet.origin.text().and_then(unended_line).unwrap_or(usize::MAX);
         let mut is_first = true;
         each(sheet, |row| {
             if std::mem::take(&mut is_first)

@@ -144,8 +144,7 @@ impl<'a> Header<'a> {
                 }
                 quoted ^= letter == '"';
                 fields += usize::from(letter == self.separator && !quoted);
-                (at.line, at.column) =
-                    if letter == '\n' { (at.line + 1, 1) } else { (at.line, at.column + 1) };
+                at.place = at.place.behind(letter);
                 false
             });
             offset += field.unwrap_or(rest.len());

@@ -53,7 +53,7 @@ pub(super) fn with_column(
     name: String,
     starts: Vec<(usize, String)>,
 ) -> Sheet<'_> {
-    let Sheet { source, format, mut columns, rows } = sheet;
+    let Sheet { origin, format, mut columns, rows } = sheet;
     let mut names: Vec<String> = columns.iter().map(|heading| heading.name.clone()).collect();
     names.push(name.clone());
     let at = starts.first().map_or(0, |(at, _)| *at);
@@ -75,12 +75,13 @@ pub(super) fn with_column(
             row(&all)
         })
     });
-    Sheet { source, format, columns, rows }
+    Sheet { origin, format, columns, rows }
 }
 
 fn may_be_several(sheet: &Sheet<'_>) -> bool {
     let header = sheet.columns.iter().map(|it| it.at).min().unwrap_or(0);
-    let below = sheet.source.text[header..].trim_end();
+    let Some(text) = sheet.origin.text() else { return false };
+    let below = text[header..].trim_end();
     let name = sheet.columns.first().map_or("", |it| it.name.as_str());
     let again = format!("\n{}", &name[..name.floor_char_boundary(7)]);
     let first = below.split('\n').next().unwrap_or_default();
@@ -89,7 +90,7 @@ fn may_be_several(sheet: &Sheet<'_>) -> bool {
 }
 
 fn blocks(sheet: &Sheet<'_>) -> Result<Vec<Block>> {
-    let text = sheet.source.text.as_str();
+    let text = sheet.origin.text().unwrap_or_default();
     let mut blocks: Vec<Block> = Vec::new();
     let (mut end, mut has_lines) = (0, true);
     let mut title = None;

@@ -83,7 +83,7 @@ pub(crate) fn sheet(source: &Source) -> Result<Sheet<'_>> {
     let expected = "names of columns with commas between them, and rows below";
     let (format, table) = table.ok_or_else(|| source.error(text.start, "no table", expected))?;
     let LineTable { columns, rows } = table?;
-    Ok(Sheet { source, format: format.name.into(), columns, rows })
+    Ok(Sheet { origin: source.into(), format: format.name.into(), columns, rows })
 }
 
 #[cfg(test)]

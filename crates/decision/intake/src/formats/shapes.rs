@@ -36,7 +36,7 @@ pub(super) fn with_both(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
         false
     });
     let Some(found) = found else { return Ok(sheet) };
-    let Sheet { source, format, mut columns, rows } = sheet;
+    let Sheet { origin, format, mut columns, rows } = sheet;
     columns.iter_mut().zip(found).for_each(|(heading, name)| heading.name = name);
     let rows = made_of(rows, |rows, row| {
         let mut is_first = true;
@@ -45,7 +45,7 @@ pub(super) fn with_both(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
             false => row(fields),
         })
     });
-    Ok(Sheet { source, format, columns, rows })
+    Ok(Sheet { origin, format, columns, rows })
 }
 
 /// Whether a column has no name in the file.
@@ -85,14 +85,14 @@ pub(super) fn of_time(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
         _ => times.into_iter().find(|name| name.eq_ignore_ascii_case("time")),
     };
     let Some(time) = time.filter(|_| names.len() <= MOST).cloned() else { return Ok(sheet) };
-    let Sheet { source, format, mut columns, rows } = sheet;
+    let Sheet { origin, format, mut columns, rows } = sheet;
     if !columns.iter().any(|column| column.name == time) {
         columns[value].name.clone_from(&time);
     }
     let rows = made_of(rows, move |rows, row| {
         rows.visit(&mut |fields| if fields[name].text == time { row(fields) } else { Ok(()) })
     });
-    Ok(Sheet { source, format, columns, rows })
+    Ok(Sheet { origin, format, columns, rows })
 }
 
 /// Number of rows that are looked at.
@@ -124,7 +124,7 @@ pub(super) fn with_all_values(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     if count == 0 {
         return Ok(sheet);
     }
-    let Sheet { source, format, columns, rows } = sheet;
+    let Sheet { origin, format, columns, rows } = sheet;
     let rows = made_of(rows, move |rows, row| {
         let mut above = vec![String::new(); count];
         rows.visit(&mut |fields| {
@@ -143,7 +143,7 @@ pub(super) fn with_all_values(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
             row(&all)
         })
     });
-    Ok(Sheet { source, format, columns, rows })
+    Ok(Sheet { origin, format, columns, rows })
 }
 
 /// Whether a column of that name may have a value for several rows: it says neither what came of a run nor
@@ -208,7 +208,7 @@ pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
     if has_processes && has_threads {
         return Ok(sheet);
     }
-    let Sheet { source, format, mut columns, rows } = sheet;
+    let Sheet { origin, format, mut columns, rows } = sheet;
     let Common { mut parts, has_launcher } = common(command, rows.as_ref())?;
     // Beside one of them, the commands say the other alone.
     parts.retain(|part| {
@@ -240,7 +240,8 @@ pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
         rows.visit(&mut |fields| {
             let command = &fields[command];
             let pieces = pieces(&command.text);
-            let is_verbatim = source.text[command.at..].starts_with(command.text.as_ref());
+            let below = origin.text().and_then(|text| text.get(command.at..));
+            let is_verbatim = below.is_some_and(|it| it.starts_with(command.text.as_ref()));
             let mut all = extended(fields, parts.len());
             for part in &parts {
                 let piece = pieces.iter().find(|piece| piece.part == *part);
@@ -251,7 +252,7 @@ pub(super) fn with_commands(sheet: Sheet<'_>) -> Result<Sheet<'_>> {
             row(&all)
         })
     });
-    Ok(Sheet { source, format, columns, rows })
+    Ok(Sheet { origin, format, columns, rows })
 }
 
 /// What of a command is a column.

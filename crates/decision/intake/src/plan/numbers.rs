@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Answer, Error, Result, Warning};
 use mmgp_base::expression::{Expression, Kind, Names};
-use mmgp_base::table::Source;
 
 use super::wide::Wide;
 use super::{Plan, Planner};
 use crate::claims::{Claims, Columns, Variables};
 use crate::formats;
 use crate::names::{self, Role};
-use crate::sheet::Field;
+use crate::sheet::{Field, Origin};
 use crate::survey::{Survey, is_count, pair};
 use crate::units::{Comma, Measure, number};
 
@@ -353,8 +352,11 @@ impl Planner<'_> {
 ///
 /// # Errors
 /// As [`Plan::of`] and [`Plan::read`], but that no time need be there.
-pub fn configurations(source: &Source, columns: &Columns) -> Result<(Vec<Mapping>, Vec<Warning>)> {
-    let sheet = formats::sheet(source, columns)?;
+pub fn configurations<'a>(
+    origin: impl Into<Origin<'a>>,
+    columns: &Columns,
+) -> Result<(Vec<Mapping>, Vec<Warning>)> {
+    let sheet = formats::sheet(origin, columns)?;
     let survey = Survey::of(&sheet)?;
     let claims = Claims { columns: columns.clone(), ..Claims::default() };
     let mut planner = Planner::new(&sheet, &survey, &claims);
@@ -377,7 +379,7 @@ pub fn configurations(source: &Source, columns: &Columns) -> Result<(Vec<Mapping
         Ok(())
     })?;
     if allowed.is_empty() {
-        return Err(sheet.error(source.text.len(), "no rows", "at least one row below the header"));
+        return Err(sheet.no_rows());
     }
     let line = Plan::line_of(&planner.parts, &sheet).map(Warning::Understood);
     Ok((allowed, line.into_iter().collect()))
@@ -386,6 +388,7 @@ pub fn configurations(source: &Source, columns: &Columns) -> Result<(Vec<Mapping
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::table::Source;
 
     type Read = (Vec<(u32, u32)>, Vec<String>);
 

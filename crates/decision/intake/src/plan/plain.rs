@@ -2,15 +2,17 @@
 //!
 //! Millions of timed runs are common, and what is made of them is small. Where each line is a row, no field
 //! is quoted and all that is wanted of a row is a number in a column of its own, numbers are read where they
-//! stand. A line that has anything else is read as all others are, by itself.
+//! stand. A line that has anything else is read as all others are, by itself. So are the numbers of a data frame and
+//! a row of it that has anything else.
 
 use mmgp_base::error::Result;
 use mmgp_base::table::records::Run;
 
 use super::numbers::Number;
 use super::reading::RowReader;
-use crate::outcomes::Entry;
-use crate::sheet::{Field, Lines, complete};
+use crate::frame::{Column, Frame};
+use crate::outcomes::{Entry, is_failure, is_sign};
+use crate::sheet::{Field, Lines, Sheet, complete};
 use crate::units::Unit;
 
 /// What is wanted of each column.
@@ -41,19 +43,24 @@ const COUNT_DIGITS: usize = 9;
 const EXACT_DIGITS: usize = 15;
 
 impl PlainRows {
-    /// The columns, where a plan wants nothing of a row but such numbers.
-    pub fn of(plan: &super::Plan, width: usize) -> Option<Self> {
+    /// The columns, where a plan wants nothing of a row but such numbers; in a data frame, what is the same in all
+    /// rows may be wanted besides, where it says that no run failed.
+    pub fn of(plan: &super::Plan, sheet: &Sheet<'_>) -> Option<Self> {
+        let text = |place: usize| sheet.rows.frame().and_then(|frame| frame.only_text(place));
         let is_simple = plan.filter.is_none()
             && plan.only.is_none()
             && plan.spread.is_none()
             && plan.numbering.is_none()
-            && plan.watched.is_empty()
-            && plan.remarks.is_empty()
+            && plan.watched.iter().all(|&place| text(place).is_some())
+            && plan.remarks.iter().all(|&place| text(place).is_some_and(|it| !is_sign(&it)))
             && plan.statistics.iter().all(|&place| Some(place) == plan.repetition)
             && plan.circumstances.is_empty()
-            && plan.failures.is_empty();
+            && plan
+                .failures
+                .iter()
+                .all(|(place, role)| text(*place).is_some_and(|it| !is_failure(*role, &it)));
         let (time, unit) = plan.times.plain().filter(|_| is_simple)?;
-        let mut wanted = vec![ColumnUse::Nothing; width];
+        let mut wanted = vec![ColumnUse::Nothing; sheet.columns.len()];
         wanted[time] = ColumnUse::Time;
         for (number, of) in [(&plan.m, ColumnUse::M), (&plan.p, ColumnUse::P)] {
             match number {
@@ -113,6 +120,43 @@ impl PlainRows {
                 rows.repeated(line[rows.plan.m.place()].at, (m, p), repetition);
             }
             at = end;
+        }
+        Ok(())
+    }
+
+    /// Reads all rows of a data frame.
+    pub fn read_frame(
+        &self,
+        frame: &Frame,
+        rows: &mut RowReader<'_>,
+        entry: &mut impl FnMut(Entry) -> bool,
+    ) -> Result<()> {
+        let place = |of| self.wanted.iter().position(|wanted| *wanted == of);
+        let column = |of| place(of).map(|place| frame.values(place));
+        let [m, p, repetition] = [ColumnUse::M, ColumnUse::P, ColumnUse::Repetition].map(column);
+        let time = column(ColumnUse::Time).expect("invariant: a plan has a time");
+        let count = |column: Option<&Column>, row| column.map_or(Some(1), |it| it.count(row));
+        let run = |row| {
+            let time_s = self.seconds(time.amount(row)?)?;
+            let (m, p) = (count(m, row)?, count(p, row)?);
+            Some(Run { m, p, repetition: count(repetition, row)?, time_s })
+        };
+        let mut repetitions = Counters::default();
+        for row in 0..frame.rows() {
+            let Some(mut run) = run(row) else {
+                let next = &mut |point| repetitions.next(point);
+                frame.visit(row..row + 1, &mut |fields| rows.read(fields, entry, next))?;
+                continue;
+            };
+            if !self.is_numbered {
+                run.repetition = repetitions.next((run.m, run.p));
+            }
+            let (m, p, repetition) = (run.m, run.p, run.repetition);
+            rows.count();
+            if !entry(Entry { run, mean_of: None }) {
+                let at = row * frame.width() + rows.plan.m.place();
+                rows.repeated(at, (m, p), repetition);
+            }
         }
         Ok(())
     }

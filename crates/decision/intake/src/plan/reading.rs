@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Position, Result, Warning};
+use mmgp_base::error::{Error, Place, Position, Result, Warning};
 use mmgp_base::table::records::Run;
 
 use super::Plan;
@@ -22,7 +22,7 @@ pub struct Reading {
     /// Runs that were read; a mean is one.
     pub runs: u64,
     /// Rows that are none, by why.
-    pub left_out: BTreeMap<&'static str, Vec<u64>>,
+    pub left_out: BTreeMap<&'static str, Vec<Place>>,
     /// What a reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -44,13 +44,18 @@ impl Plan {
         entry: &mut impl FnMut(Entry) -> bool,
     ) -> Result<Reading> {
         let mut rows = RowReader::new(self, sheet, None);
-        let plain = PlainRows::of(self, sheet.columns.len());
-        if let (Some(plain), Some(lines)) = (plain, sheet.rows.lines()) {
-            plain.read(lines, &mut rows, entry)?;
-        } else {
-            let mut counters = Counters::default();
-            let next = &mut |point| counters.next(point);
-            sheet.rows.visit(&mut |row| rows.read(row, entry, next))?;
+        match PlainRows::of(self, sheet) {
+            Some(plain) if let Some(lines) = sheet.rows.lines() => {
+                plain.read(lines, &mut rows, entry)?;
+            }
+            Some(plain) if let Some(frame) = sheet.rows.frame() => {
+                plain.read_frame(frame, &mut rows, entry)?;
+            }
+            _ => {
+                let mut counters = Counters::default();
+                let next = &mut |point| counters.next(point);
+                sheet.rows.visit(&mut |row| rows.read(row, entry, next))?;
+            }
         }
         rows.finish()
     }
@@ -145,7 +150,7 @@ impl<'a> RowReader<'a> {
                     false => how_ended(&row[place].text, found.seconds, &why, plan.comma),
                 };
                 self.tell(row, point, number, outcome);
-                self.failures.add(point, || (self.sheet.source.position(row[place].at), why));
+                self.failures.add(point, || (self.sheet.origin.position(row[place].at), why));
                 continue;
             }
             self.check_end(row, &found)?;
@@ -185,8 +190,8 @@ impl<'a> RowReader<'a> {
 
     /// Notes that a row is no run, and why.
     fn leave_out(&mut self, why: &'static str, row: &[Field<'_>]) {
-        let line = self.sheet.source.position(row[0].at).line;
-        self.reading.left_out.entry(why).or_default().push(line);
+        let place = self.sheet.origin.position(row[0].at).place;
+        self.reading.left_out.entry(why).or_default().push(place);
     }
 
     /// Counts a run.
@@ -302,7 +307,7 @@ impl<'a> RowReader<'a> {
         if let Some(error) = self.repeated {
             return Err(error);
         }
-        let file = &self.sheet.source.name;
+        let file = self.sheet.origin.name();
         let Failures { count, first } = self.failures;
         if self.reading.runs == 0 && (self.told.is_none() || count == 0) {
             return Err(match first {
@@ -311,18 +316,14 @@ impl<'a> RowReader<'a> {
                     found: format!("{why}, and no run that did not fail"),
                     expected: "at least one time".into(),
                 },
-                None => {
-                    let expected = "at least one row below the header";
-                    self.sheet.error(self.sheet.source.text.len(), "no rows", expected)
-                }
+                None => self.sheet.no_rows(),
             });
         }
         if let Some((at, (m, p), why)) = first {
-            let (file, line) = (file.clone(), at.line);
-            self.reading.warnings.push(Warning::FailedRuns { file, count, line, m, p, why });
+            let (file, place) = (file.into(), at.place);
+            self.reading.warnings.push(Warning::FailedRuns { file, count, place, m, p, why });
         }
-        for (why, lines) in &self.reading.left_out {
-            let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
+        for (why, places) in &self.reading.left_out {
             let what = match *why {
                 "sums" => "sums or means of others",
                 "units" => "units",
@@ -330,7 +331,7 @@ impl<'a> RowReader<'a> {
                 "headers" => "names of the columns again",
                 _ => "empty",
             };
-            let note = format!("{file}: left out as {what}: line {}", lines.join(", "));
+            let note = format!("{file}: left out as {what}: {}", listed(places));
             self.reading.warnings.push(Warning::Note(note));
         }
         Ok(self.reading)
@@ -344,6 +345,19 @@ impl Failures {
             let (at, why) = what();
             (at, point, why)
         });
+    }
+}
+
+/// Lines or rows: `line 3, 5`, `row 2, 4 (from 0)`.
+fn listed(places: &[Place]) -> String {
+    let number = |place: &Place| match place {
+        Place::Text { line: number, .. } | Place::Row(number) => Some(number.to_string()),
+        Place::Names => None,
+    };
+    let numbers = places.iter().filter_map(number).collect::<Vec<_>>().join(", ");
+    match places.first() {
+        Some(Place::Row(_)) => format!("row {numbers} (from 0)"),
+        _ => format!("line {numbers}"),
     }
 }
 

@@ -96,7 +96,7 @@ impl Planner<'_> {
 
     /// The unit of a column in a comment that has a field for each column.
     fn unit_in_comment(&self, place: usize) -> Option<Unit> {
-        let first = self.sheet.source.text.lines().take(FIRST_LINES);
+        let first = self.sheet.origin.text()?.lines().take(FIRST_LINES);
         let comments = first.filter_map(|line| line.strip_prefix('#').map(|_| line));
         comments.into_iter().find_map(|comment| {
             let fields: Vec<&str> = comment.split(['\t', ',', ';', '|']).collect();
@@ -117,14 +117,15 @@ impl Planner<'_> {
     /// The unit that a comment, a title above the table or a caption below it says all times to be in.
     pub(super) fn unit_above(&self) -> Result<Option<Unit>> {
         let start = self.sheet.columns.iter().map(|it| it.at).min().unwrap_or(0);
-        let text = self.sheet.source.text.get(..start).unwrap_or_default();
+        let Some(all) = self.sheet.origin.text() else { return Ok(None) };
+        let text = all.get(..start).unwrap_or_default();
         let is_mark = |it: char| it.is_whitespace() || "#/*:.;|".contains(it);
         let is_sentence = |line: &&str| {
             let has_letter = |word: &&str| word.contains(char::is_alphabetic);
             line.split_whitespace().filter(has_letter).count() > 2
                 && !line.contains(['|', '\t', ';'])
         };
-        let below = self.sheet.source.text.lines().rev().take(LAST_LINES).filter(is_sentence);
+        let below = all.lines().rev().take(LAST_LINES).filter(is_sentence);
         let titles = text.lines().chain(below).map(|line| line.trim_matches(is_mark));
         for title in titles.filter(|title| title.split_whitespace().count() <= LONGEST_TITLE) {
             match measure_of(title) {
@@ -271,7 +272,7 @@ impl RowReader<'_> {
     /// Refuses a time with fewer decimals than all others at the end of a file that does not end its last
     /// line.
     pub(super) fn check_end(&self, row: &[Field<'_>], found: &FoundTime) -> Result<()> {
-        let text = &self.sheet.source.text;
+        let Some(text) = self.sheet.origin.text() else { return Ok(()) };
         let Some((place, decimals)) = self.plan.decimals.filter(|(it, _)| *it == found.place)
         else {
             return Ok(());
@@ -291,6 +292,6 @@ impl RowReader<'_> {
         );
         let value = format!("{name} != {}", field.text.trim_end_matches(['.', ',']));
         let answers = vec![Answer { key: "filter", value, meaning: "without it".into() }];
-        Err(Error::ambiguous(&self.sheet.source.name, found, answers))
+        Err(Error::ambiguous(self.sheet.origin.name(), found, answers))
     }
 }

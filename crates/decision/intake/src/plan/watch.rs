@@ -218,6 +218,6 @@ impl RowReader<'_> {
         answers.push(answer("by", name.into(), "an answer for each"));
         answers.extend(values.iter().take(2).map(|value| answer("filter", equals(value), "")));
         answers.push(answer("ignore", name.into(), "they are repetitions"));
-        Error::ambiguous(&self.sheet.source.name, found, answers)
+        Error::ambiguous(self.sheet.origin.name(), found, answers)
     }
 }

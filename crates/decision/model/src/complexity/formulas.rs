@@ -275,7 +275,8 @@ impl Reader<'_> {
         let expression = Expression::parse(text, Kind::Number, self.0).map_err(|mistake| {
             // Behind the quotation mark; a text of several lines is shown by its beginning.
             let behind = if text.contains('\n') { 0 } else { mistake.at as u64 };
-            let at = mmgp_base::error::Position { column: place.column + behind, ..place.clone() };
+            let at =
+                mmgp_base::error::Position { place: place.place.further(behind), ..place.clone() };
             Error::Input { at, found: mistake.found, expected: mistake.expected }
         })?;
         Ok(SizeFormula { text: text.trim().into(), expression, place })

@@ -16,7 +16,8 @@ use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::csv::Record;
-use mmgp_base::table::{Source, csv, records};
+use mmgp_base::table::{csv, records};
+use mmgp_intake::sheet::Origin;
 
 /// The rows of a file, with its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,10 +29,17 @@ pub struct FileRows<R> {
 }
 
 impl<R: Record> FileRows<R> {
-    /// Reads and checks all rows.
-    pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
-        let (rows, warnings) = csv::read(source)?;
-        Ok((Self { file: source.name.clone(), rows }, warnings))
+    /// Reads and checks all rows of a CSV file or a data frame ([`Frame`](mmgp_intake::Frame)).
+    ///
+    /// # Errors
+    /// As [`csv::read`].
+    pub fn read<'a>(origin: impl Into<Origin<'a>>) -> Result<(Self, Vec<Warning>)> {
+        let origin = origin.into();
+        let (rows, warnings) = match origin {
+            Origin::File(source) => csv::read(source)?,
+            Origin::Frame(frame) => frame.records()?,
+        };
+        Ok((Self { file: origin.name().into(), rows }, warnings))
     }
 }
 
@@ -351,12 +359,40 @@ pub(crate) mod noise {
 mod tests {
     use super::*;
     use crate::models::terms::Term;
+    use mmgp_base::table::Source;
+    use mmgp_intake::{Column, Frame};
 
     #[test]
     fn values_that_agree_leave_no_error_at_all() {
         let mean = Mean::of(&[0.1; 7]);
         assert_eq!((mean.value, mean.std_error), (0.1, Some(0.0)));
         assert_eq!(mean.measured_in("x.csv").interval(), Some((0.1, 0.1)));
+    }
+
+    #[test]
+    fn a_data_frame_has_the_rows_of_its_file() {
+        let columns = |repetition| {
+            let columns = [
+                ("bytes", Column::Integers(vec![8, 8])),
+                ("repetition", Column::Integers(repetition)),
+                ("round_trips", Column::Floats(vec![1000.0, 1000.0])),
+                ("time_s", Column::Floats(vec![0.1 + 0.2, 1e-7])),
+            ];
+            columns.map(|(name, values)| (name.to_string(), values)).into()
+        };
+        let read = |repetition| {
+            let frame = Frame::new("the frame", columns(repetition)).expect("a good frame");
+            FileRows::<records::Offload>::read(&frame)
+        };
+        let text =
+            "bytes,repetition,round_trips,time_s\n8,1,1000,0.30000000000000004\n8,2,1000,1e-07\n";
+        let of_file = FileRows::read(&Source::new("the frame", text)).unwrap();
+        assert_eq!(read(vec![1, 2]).unwrap(), of_file);
+        let refused = read(vec![1, 0]).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("the frame, row 1 (from 0): found \"0\" in column \"rep"),
+            "{refused}"
+        );
     }
 
     /// Whether a file of two measurements with these repetitions raises a warning.

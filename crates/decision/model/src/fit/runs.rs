@@ -27,6 +27,7 @@ use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::quantity::Quantity;
 use mmgp_base::table::Source;
 use mmgp_base::table::records::Run;
+use mmgp_intake::sheet::Origin;
 use mmgp_intake::{Claims, Entry, Plan, formats};
 
 /// Timed runs of a program, summed up for each configuration.
@@ -146,19 +147,20 @@ pub enum WarmUp {
 }
 
 impl Reading {
-    /// Reads timed runs of any format that is known, without holding the rows of what has lines.
+    /// Reads timed runs of a file of any format that is known or of a data frame ([`Frame`](mmgp_intake::Frame)),
+    /// without holding the rows of what has lines.
     ///
     /// # Errors
     /// As [`Plan::of`] and [`Plan::read`].
-    pub fn runs(&self, source: &Source) -> Result<(Runs, Vec<Warning>)> {
-        let sheet = formats::sheet(source, &self.claims.columns)?;
+    pub fn runs<'a>(&self, origin: impl Into<Origin<'a>>) -> Result<(Runs, Vec<Warning>)> {
+        let sheet = formats::sheet(origin, &self.claims.columns)?;
         let plan = Plan::of(&sheet, &self.claims)?;
         let mut collector = Collector::new();
         let reading = plan.read(&sheet, &mut |entry: Entry| collector.insert_entry(entry))?;
         let mut warnings: Vec<Warning> =
             plan.line(&sheet).map(Warning::Understood).into_iter().collect();
         warnings.extend(reading.warnings);
-        let (mut runs, more) = collector.finish(&source.name, self.warm_up);
+        let (mut runs, more) = collector.finish(sheet.origin.name(), self.warm_up);
         runs.quantity = plan.quantity();
         warnings.extend(more);
         Ok((runs, warnings))
@@ -379,6 +381,7 @@ fn median(bins: &[Bin]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_intake::{Column, Frame};
     use rand::SeedableRng;
     use rand_distr::{Distribution, Normal};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -584,6 +587,50 @@ mod tests {
         for place in -200..=200 {
             let x = f64::from(place) * 0.000_7;
             approx::assert_relative_eq!(ln_1p(x), x.ln_1p(), max_relative = 4e-16);
+        }
+    }
+
+    #[test]
+    fn the_runs_of_a_data_frame_are_those_of_the_file_of_it() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        let noise = Normal::new(1.0, 0.01).unwrap();
+        let rows = 20_000_u32;
+        let m: Vec<i64> = (0..rows).map(|row| i64::from(row % 8 + 1)).collect();
+        let p: Vec<i64> = (0..rows).map(|row| i64::from(row / 8 % 8 + 1)).collect();
+        // The first of each configuration is a warm-up, the last row is none of a run.
+        let time = |row: u32| match row {
+            0..64 => 3.0,
+            19_999 => f64::NAN,
+            _ => noise.sample(&mut random),
+        };
+        let times: Vec<f64> = (0..rows).map(time).collect();
+        let line = |((m, p), time): ((&i64, &i64), &f64)| match time.is_nan() {
+            true => format!("{m},{p},\n"),
+            false => format!("{m},{p},{time}\n"),
+        };
+        let lines: String = m.iter().zip(&p).zip(&times).map(line).collect();
+        let source = Source::new("the frame", &format!("m,p,time_s\n{lines}"));
+        let columns = [
+            ("m", Column::Integers(m)),
+            ("p", Column::Integers(p)),
+            ("time_s", Column::Floats(times)),
+        ];
+        let columns = columns.map(|(name, values)| (name.to_string(), values));
+        let frame = Frame::new("the frame", columns.into()).unwrap();
+        for filter in [None, Some("m < 8")] {
+            let claims = Claims { filter: filter.map(Into::into), ..Claims::default() };
+            let reading = Reading { claims, ..Reading::default() };
+            let (of_file, _) = reading.runs(&source).unwrap();
+            let (of_frame, warnings) = reading.runs(&frame).unwrap();
+            assert_eq!(of_frame, of_file);
+            assert_eq!(of_frame.cells.len(), if filter.is_some() { 56 } else { 64 });
+            let said: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+            assert!(
+                said.iter().any(|it| it.starts_with("the frame: the first repetition")),
+                "{said:?}"
+            );
+            let failed = "1 run failed and was left out, in row 19999 (from 0)";
+            assert_eq!(said.iter().any(|it| it.contains(failed)), filter.is_none(), "{said:?}");
         }
     }
 }

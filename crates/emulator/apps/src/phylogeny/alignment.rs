@@ -106,9 +106,9 @@ impl<'a> Gathered<'a> {
             return Err(self.error(offset, "an empty name", "the name of a taxon"));
         }
         if let Some(first) = self.seen.insert(name, offset) {
-            let line = self.source.position(first).line;
+            let first = self.source.position(first).place;
             let found = format!("the name {name:?} a second time");
-            return Err(self.error(offset, found, format!("a name unlike that of line {line}")));
+            return Err(self.error(offset, found, format!("a name unlike that of {first}")));
         }
         self.alignment.names.push(name.to_string());
         self.alignment.rows.push(Vec::new());

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Layout, Line, Record, Text, fields_of, headings, is_number, unnamed};
+use super::lines::{Layout, Line, Record, Text, fields_of, headings, is_number};
 use super::separated::has_decimals;
 use super::{LineFormat, LineTable};
-use crate::sheet::{Field, Heading};
+use crate::sheet::{Field, Heading, unnamed};
 
 pub(super) const FORMAT: LineFormat = LineFormat { name: "table with blanks", table };
 

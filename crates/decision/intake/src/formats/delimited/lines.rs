@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::{BYTE_ORDER_MARK, Source};
 
-use crate::sheet::{EachRow, Field, Heading, Rows, complete};
+use crate::sheet::{EachRow, Field, Heading, Rows, complete, unnamed};
 use crate::units::{Comma, number};
 
 /// Lines from the first on by which formats are recognised.
@@ -321,9 +321,4 @@ pub(in crate::formats) fn headings(source: &Source, names: &[Field<'_>]) -> Resu
             Err(source.error(*at, format!("a second column {name:?}"), "only one"))
         }
     }
-}
-
-/// What a column without a name is called, by its place from 0.
-pub(super) fn unnamed(index: usize) -> String {
-    format!("field {}", index + 1)
 }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use mmgp_base::error::Result;
 
-use super::lines::{Line, Text, headings, lines, unnamed};
+use super::lines::{Line, Text, headings, lines};
 use super::{LineFormat, LineTable};
 use crate::names::{Role, role_of};
-use crate::sheet::{Field, Heading};
+use crate::sheet::{Field, Heading, unnamed};
 use crate::units::{Comma, Measure, Unit, duration, measure_of};
 
 pub(super) const FORMAT: LineFormat = LineFormat { name: "lines of words and numbers", table };

@@ -1,4 +1,5 @@
 use csv::{ReaderBuilder, StringRecord, Terminator, Trim};
+use mmgp_base::error::Place;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,8 +28,8 @@ fn check(text: &str, lines: &[&str]) {
 fn check_places(text: &str, headings: &[(u64, u64)], fields: &[(u64, u64)]) {
     let source = Source::new("x", text);
     let place = |at: usize| {
-        let position = source.position(at);
-        (position.line, position.column)
+        let Place::Text { line, column } = source.position(at).place else { panic!("no text") };
+        (line, column)
     };
     let sheet = sheet(&source).expect("a good file");
     let found: Vec<(u64, u64)> = sheet.columns.iter().map(|heading| place(heading.at)).collect();

@@ -137,7 +137,8 @@ pub(super) fn sheet<'a>(
     let at = root.at();
     let columns = names.iter().map(|name| Heading { name: name.to_string(), at }).collect();
     let rows = rows.rows;
-    Ok(Sheet { source, format: "JSON by paths".into(), columns, rows: Box::new(rows) })
+    let format = "JSON by paths".into();
+    Ok(Sheet { origin: source.into(), format, columns, rows: Box::new(rows) })
 }
 
 /// A path that has been followed to a value.

@@ -182,7 +182,8 @@ impl<'a> Records<'a> {
     pub fn sheet(self, format: &str) -> Sheet<'a> {
         let columns = self.names.keys.iter().filter(|name| name.column.is_some());
         let columns = columns.map(|name| name.heading.clone()).collect();
-        Sheet { source: self.source, format: format.into(), columns, rows: Box::new(self) }
+        let (origin, format) = (self.source.into(), format.into());
+        Sheet { origin, format, columns, rows: Box::new(self) }
     }
 }
 

@@ -216,7 +216,7 @@ impl<'a> InnerTable<'a> {
                 texts.push(Field { text, at });
             }
         }
-        let Sheet { source, format, columns, rows } = sheet;
+        let Sheet { origin, format, columns, rows } = sheet;
         let rows = made_of(rows, move |rows, row| {
             rows.visit(&mut |fields| {
                 let at = fields.first().map_or(0, |field| field.at);
@@ -225,7 +225,7 @@ impl<'a> InnerTable<'a> {
                 row(&all)
             })
         });
-        let sheet = Sheet { source, format, columns, rows };
+        let sheet = Sheet { origin, format, columns, rows };
         let name = free_name(KEYS, 0, |name| sheet.column(name).is_some());
         Ok(if self.starts.is_empty() { sheet } else { with_column(sheet, name, self.starts) })
     }
@@ -349,7 +349,8 @@ impl<'a> Table<'a> {
             let at = row.first().map_or(0, |field| field.at);
             row.resize(self.columns.len(), empty(at));
         }
-        Sheet { source, format: format.into(), columns: self.columns, rows: Box::new(self.rows) }
+        let (format, columns, rows) = (format.into(), self.columns, Box::new(self.rows));
+        Sheet { origin: source.into(), format, columns, rows }
     }
 }
 
