@@ -82,14 +82,22 @@ pub fn prediction(words: &[String], parameters: &Parameters) -> Result<(String, 
 /// # Errors
 /// Those of the command.
 pub fn believed(words: &[String], parameters: &Parameters) -> Result<Believed> {
-    let (posterior, _) = quietly(|| predict::posterior(&asked(words)?, parameters));
-    Ok(Believed { parameters: parameters.clone(), posterior: posterior? })
+    let (found, _) = quietly(|| predict::posterior(&asked(words)?, parameters));
+    let (posterior, mappings) = found?;
+    let mut known =
+        Believed { parameters: parameters.clone(), posterior, mappings, known: Vec::new() };
+    known.known = known.asked_beside(&[]);
+    Ok(known)
 }
 
 /// What is believed of the times of a program.
 pub struct Believed {
     parameters: Parameters,
     posterior: Posterior,
+    /// The configurations in question.
+    mappings: Vec<Mapping>,
+    /// Each of them, in their order, with its time and both ends of the interval.
+    known: Vec<(Mapping, [f64; 3])>,
 }
 
 /// Times with the ends of their 95 % intervals \[s, or the unit of what was measured\].
@@ -111,22 +119,40 @@ impl Believed {
     pub fn times(&self, mappings: &[Mapping]) -> Result<Times> {
         mappings.iter().try_for_each(|&mapping| self.parameters.check(mapping))?;
         // Each of them once: tables repeat few configurations many times.
-        let mut each = mappings.to_vec();
-        each.sort_unstable();
-        each.dedup();
-        let quantity = self.posterior.objective().quantity();
-        let marginals = self.posterior.marginals(&each);
-        let ends = |index| [0.025, 0.975].map(|share| marginals.quantile(index, share));
-        let known = (0..each.len()).map(|index| {
-            let [low, high] = ends(index);
-            let (low, high) = quantity.ends(low, high);
-            [marginals.time(index), low, high].map(|time| quantity.number(time))
-        });
-        let known: Vec<[f64; 3]> = known.collect();
-        let place = |mapping| each.binary_search(mapping).expect("invariant: each is there");
-        let of = |which: usize| mappings.iter().map(|it| known[place(it)][which]).collect();
+        let mut others = mappings.to_vec();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|mapping| place(&self.known, *mapping).is_err());
+        let others = if others.is_empty() { Vec::new() } else { self.asked_beside(&others) };
+        let numbers = |mapping: &Mapping| match place(&self.known, *mapping) {
+            Ok(place) => self.known[place].1,
+            Err(_) => others[place(&others, *mapping).expect("invariant: it is asked for")].1,
+        };
+        let of = |which: usize| mappings.iter().map(|it| numbers(it)[which]).collect();
         Ok(Times { time: of(0), low: of(1), high: of(2) })
     }
+
+    /// The times of all that is in question and of others, in their order. What is asked for at once is what
+    /// `mmgp predict` asks for, as the last bits of a product of matrices depend on its size.
+    fn asked_beside(&self, others: &[Mapping]) -> Vec<(Mapping, [f64; 3])> {
+        let asked = [&self.mappings, others, &[Mapping::SEQUENTIAL]].concat();
+        let quantity = self.posterior.objective().quantity();
+        let marginals = self.posterior.marginals(&asked);
+        let ends = |index| [0.025, 0.975].map(|share| marginals.quantile(index, share));
+        let numbers = |(index, &mapping): (usize, &Mapping)| {
+            let [low, high] = ends(index);
+            let (low, high) = quantity.ends(low, high);
+            (mapping, [marginals.time(index), low, high].map(|time| quantity.number(time)))
+        };
+        let mut known: Vec<_> = asked[..asked.len() - 1].iter().enumerate().map(numbers).collect();
+        known.sort_unstable_by_key(|(mapping, _)| *mapping);
+        known
+    }
+}
+
+/// The place of a configuration among some in their order.
+fn place(known: &[(Mapping, [f64; 3])], mapping: Mapping) -> std::result::Result<usize, usize> {
+    known.binary_search_by_key(&mapping, |(known, _)| *known)
 }
 
 fn asked(words: &[String]) -> Result<predict::Arguments> {

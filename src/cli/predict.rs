@@ -191,9 +191,11 @@ pub fn json(arguments: &Arguments, given: &Parameters) -> Result<String> {
     answer(&Question { format: Format::Json, ..question }, arguments).map_err(translated)
 }
 
-/// What is believed of the times by some parameters, as the flags have it.
-pub fn posterior(arguments: &Arguments, given: &Parameters) -> Result<Posterior> {
-    Ok(arguments.question(given).map_err(translated)?.posterior)
+/// What is believed of the times by some parameters, as the flags have it, and the configurations in question.
+pub fn posterior(arguments: &Arguments, given: &Parameters) -> Result<(Posterior, Vec<Mapping>)> {
+    let question = arguments.question(given).map_err(translated)?;
+    let mappings = question.candidates().map_err(translated)?.mappings;
+    Ok((question.posterior, mappings))
 }
 
 impl Arguments {
