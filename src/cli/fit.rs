@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Warning};
 use crate::fit::identifiability::UndeterminedTerm;
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{FitResult, Options, Settings, fit};
+use crate::intake::sheet::Origin;
 use crate::intake::{Measurand, values};
 use crate::models::parameters::Decomposition;
 use crate::table::{self, Source};
@@ -182,7 +183,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 }
 
 /// Timed runs, and how they are read.
-type RunTable<'a> = (&'a Source, &'a RunArguments);
+type RunTable<'a> = (Origin<'a>, &'a RunArguments);
 
 /// Calls `one` with the runs of each estimate, and with the value that these have in the column of `--by`.
 pub(super) fn each(
@@ -192,19 +193,19 @@ pub(super) fn each(
 ) -> Result<()> {
     let Some(path) = &arguments.runs.runs else { return one(None, None) };
     let read;
-    let source = match tables.get("runs") {
-        Some(table) => table,
+    let origin = match tables.get("runs") {
+        Some(frame) => Origin::from(frame),
         None => {
             read = Source::read_any(path)?;
-            &read
+            Origin::from(&read)
         }
     };
     let runs = arguments.runs.measuring(measured(arguments)?);
-    let Some(column) = &arguments.by else { return one(Some((source, &runs)), None) };
-    for value in values(source, column, &runs.said.claims())? {
+    let Some(column) = &arguments.by else { return one(Some((origin, &runs)), None) };
+    for value in values(origin, column, &runs.said.claims())? {
         let mut runs = runs.clone();
         runs.said.only = Some((column.clone(), value.clone()));
-        one(Some((source, &runs)), Some(&value))?;
+        one(Some((origin, &runs)), Some(&value))?;
     }
     Ok(())
 }

@@ -54,10 +54,10 @@ fn numbers<T, const SIZE: usize>(
 
 /// The column of a list: whole numbers where all are, numbers where all are or are missing, else texts.
 fn of_list(values: &Bound<'_, PyList>) -> PyResult<Column> {
-    if let Some(whole) = all(values, |it| it.is_exact_instance_of::<PyInt>()) {
-        if let Ok(whole) = whole.iter().map(Bound::extract).collect() {
-            return Ok(Column::Integers(whole));
-        }
+    if let Some(whole) = all(values, |it| it.is_exact_instance_of::<PyInt>())
+        && let Ok(whole) = whole.iter().map(|it| it.extract()).collect::<PyResult<Vec<i64>>>()
+    {
+        return Ok(Column::Integers(whole));
     }
     let is_number = |it: &Bound<'_, PyAny>| {
         let is_number = it.is_instance_of::<PyFloat>() || it.is_instance_of::<PyInt>();

@@ -7,6 +7,7 @@ use super::{Arguments, RunTable};
 use crate::cli::input;
 use crate::error::{Error, Result, Warning};
 use crate::fit::{FileRows, Inputs, Runs};
+use crate::intake::Frame;
 use crate::table::Source;
 use crate::table::csv::Record;
 
@@ -39,11 +40,11 @@ pub(super) fn inputs(
 
 /// Tables that a caller has in memory, each by the flag whose file it takes the place of.
 #[derive(Debug, Default)]
-pub struct Tables(pub BTreeMap<String, Source>);
+pub struct Tables(pub BTreeMap<String, Frame>);
 
 impl Tables {
     /// The table in the place of the file of a flag.
-    pub fn get(&self, flag: &str) -> Option<&Source> {
+    pub fn get(&self, flag: &str) -> Option<&Frame> {
         self.0.get(flag)
     }
 

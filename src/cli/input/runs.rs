@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::files::Guard;
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Reading, Runs, WarmUp};
+use crate::intake::sheet::Origin;
 use crate::intake::{Claims, Columns, Measurand};
 use crate::models::observations::Observations;
 use crate::table::Source;
@@ -88,9 +89,12 @@ impl ClaimArguments {
     }
 }
 
-/// The timed runs of a file that was read.
-pub fn runs_in(source: &Source, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
-    let (runs, warnings) = arguments.reading().runs(source).map_err(in_flags)?;
+/// The timed runs of a file that was read, or of a frame.
+pub fn runs_in<'a>(
+    origin: impl Into<Origin<'a>>,
+    arguments: &RunArguments,
+) -> Result<(Runs, Vec<Warning>)> {
+    let (runs, warnings) = arguments.reading().runs(origin).map_err(in_flags)?;
     Ok((runs, warnings.into_iter().map(with_flag).collect()))
 }
 

@@ -24,7 +24,7 @@ pub fn columns(table: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Column)>> {
     let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of that name holds a stream, which is moved out of it and left released.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
-    let reader = arrow_array::ffi_stream::ArrowArrayStreamReader::try_new(stream);
+    let reader = arrow_array::ffi_stream::RecordBatchStreamReader::try_new(stream);
     let read = reader.and_then(|reader| {
         let schema = reader.schema();
         Ok((schema, reader.collect::<Result<Vec<RecordBatch>, ArrowError>>()?))
