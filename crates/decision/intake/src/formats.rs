@@ -21,7 +21,7 @@ use crate::sheet::{Origin, Sheet};
 /// [`mmgp_base::Error::Input`] with the place of what is not as the format asks.
 pub fn sheet<'a>(origin: impl Into<Origin<'a>>, columns: &Columns) -> Result<Sheet<'a>> {
     let sheet = match origin.into() {
-        Origin::File(source) => of_file(source, columns)?,
+        Origin::Text(source) => of_file(source, columns)?,
         Origin::Frame(frame) => shapes::with_all_values(frame.sheet())?,
     };
     shapes::with_commands(shapes::of_time(sheet)?)

@@ -11,14 +11,14 @@ use crate::frame::Frame;
 #[derive(Clone, Copy)]
 pub enum Origin<'a> {
     /// The text of a file, of which a place is the number of bytes before it.
-    File(&'a Source),
+    Text(&'a Source),
     /// A data frame, of which a place is the number of fields before it, row by row.
     Frame(&'a Frame),
 }
 
 impl<'a> From<&'a Source> for Origin<'a> {
     fn from(source: &'a Source) -> Self {
-        Self::File(source)
+        Self::Text(source)
     }
 }
 
@@ -32,7 +32,7 @@ impl<'a> Origin<'a> {
     /// The name of the file, or what the frame is called.
     pub fn name(self) -> &'a str {
         match self {
-            Self::File(source) => &source.name,
+            Self::Text(source) => &source.name,
             Self::Frame(frame) => frame.name(),
         }
     }
@@ -40,7 +40,7 @@ impl<'a> Origin<'a> {
     /// The text, where there is one.
     pub(crate) fn text(self) -> Option<&'a str> {
         match self {
-            Self::File(source) => Some(&source.text),
+            Self::Text(source) => Some(&source.text),
             Self::Frame(_) => None,
         }
     }
@@ -48,7 +48,7 @@ impl<'a> Origin<'a> {
     /// The line and the column, or the row, of a place.
     pub(crate) fn position(self, at: usize) -> Position {
         match self {
-            Self::File(source) => source.position(at),
+            Self::Text(source) => source.position(at),
             Self::Frame(frame) => {
                 let row = at / frame.width().max(1);
                 Position { file: frame.name().into(), place: Place::Row(row as u64) }
@@ -219,7 +219,7 @@ impl Sheet<'_> {
     /// The error for a table without rows that are runs.
     pub(crate) fn no_rows(&self) -> Error {
         match self.origin {
-            Origin::File(source) => {
+            Origin::Text(source) => {
                 source.error(source.text.len(), "no rows", "at least one row below the header")
             }
             Origin::Frame(frame) => Error::too_little(frame.name(), "no rows", "give one at least"),
@@ -229,7 +229,7 @@ impl Sheet<'_> {
     /// The format, and what the text was made from where that was not UTF-8: `CSV in UTF-16LE`.
     pub fn described(&self) -> String {
         match self.origin {
-            Origin::File(Source { encoding: Some(encoding), .. }) => {
+            Origin::Text(Source { encoding: Some(encoding), .. }) => {
                 format!("{} in {encoding}", self.format)
             }
             _ => self.format.clone(),
@@ -239,7 +239,7 @@ impl Sheet<'_> {
     /// The name, and of a file what it was recognised as: `runs.txt, CSV with ;`.
     pub(crate) fn called(&self) -> String {
         match self.origin {
-            Origin::File(source) => format!("{}, {}", source.name, self.described()),
+            Origin::Text(source) => format!("{}, {}", source.name, self.described()),
             Origin::Frame(frame) => frame.name().into(),
         }
     }

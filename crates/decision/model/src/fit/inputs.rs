@@ -36,7 +36,7 @@ impl<R: Record> FileRows<R> {
     pub fn read<'a>(origin: impl Into<Origin<'a>>) -> Result<(Self, Vec<Warning>)> {
         let origin = origin.into();
         let (rows, warnings) = match origin {
-            Origin::File(source) => csv::read(source)?,
+            Origin::Text(source) => csv::read(source)?,
             Origin::Frame(frame) => frame.records()?,
         };
         Ok((Self { file: origin.name().into(), rows }, warnings))
