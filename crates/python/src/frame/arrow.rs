@@ -12,6 +12,7 @@ use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use mmgp::Error;
 use mmgp::intake::Column;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -20,6 +21,10 @@ use crate::errors::raised;
 /// The columns of a frame, each with its name.
 pub fn columns(table: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Column)>> {
     let py = table.py();
+    if !table.hasattr("__arrow_c_stream__")? {
+        let text = format!("found a {}, expected a frame", table.get_type().name()?);
+        return Err(PyTypeError::new_err(text));
+    }
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of that name holds a stream, which is moved out of it and left released.
