@@ -185,11 +185,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 /// Timed runs, and how they are read.
 type RunTable<'a> = (Origin<'a>, &'a RunArguments);
 
+/// What is called with the runs of an estimate, and the value of `--by`.
+type EachEstimate<'e> = dyn FnMut(Option<RunTable<'_>>, Option<&str>) -> Result<()> + 'e;
+
 /// Calls `one` with the runs of each estimate, and with the value that these have in the column of `--by`.
 pub(super) fn each(
     arguments: &Arguments,
     tables: &Tables,
-    one: &mut dyn FnMut(Option<RunTable<'_>>, Option<&str>) -> Result<()>,
+    one: &mut EachEstimate<'_>,
 ) -> Result<()> {
     let Some(path) = &arguments.runs.runs else { return one(None, None) };
     let read;

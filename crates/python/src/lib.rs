@@ -4,8 +4,6 @@
 //! it prints; the package around this module makes words of keywords, and frames of answers. Work is done
 //! without the lock of the interpreter, on copies of what was given.
 
-#![allow(unsafe_code)] // Frames come as pointers of the Arrow C interface: `frame`.
-
 mod errors;
 mod frame;
 

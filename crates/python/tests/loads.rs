@@ -1,5 +1,7 @@
 //! The Python at hand loads the extension module; what it does is asked for in `tests/*.py`.
 
+#![allow(clippy::disallowed_methods)] // A folder of the test.
+
 use std::process::Command;
 
 #[test]

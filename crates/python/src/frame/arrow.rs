@@ -1,5 +1,7 @@
 //! Frames by the Arrow C interface: what `__arrow_c_stream__` of pandas, polars and pyarrow gives.
 
+#![allow(unsafe_code)] // Frames come as pointers of C.
+
 use std::collections::BTreeMap;
 
 use arrow_array::cast::AsArray;
