@@ -17,8 +17,9 @@ shared=$PWD/../shared
 [ -d "$shared/data" ] || MMGP_MAY_SKIP=../shared/data
 mmgp=${CARGO_TARGET_DIR:-$PWD/target}/release/mmgp
 scripts=$(dirname "$mmgp")/examples/slurm
+module=$(dirname "$mmgp")/deps/lib_mbyp.so
 # Lanes wait for them, and begin before the build does: old ones must not be there by then.
-rm -f "$mmgp" "$scripts"
+rm -f "$mmgp" "$scripts" "$module"
 
 declare -A running
 leave() {
@@ -117,6 +118,15 @@ installed() {
     "$mmgp" emulate --app raxml --input sim12 --m 2 --p 3 --out raxml
 }
 browser() { MMGP=$mmgp MMGP_STUDY=$work/installed/study tests/browser/run.sh; }
+# The package for Python with the module that the build has made, in an environment of its own.
+python_package() {
+    local python=$work/python/bin/python
+    has python3 && python3 -m venv "$work/python" || { skipped the package for Python: no python3 with venv; return 77; }
+    "$python" -m pip install --quiet --disable-pip-version-check -r crates/python/tests/requirements.txt
+    built "$module"
+    cp "$module" crates/python/mbyp/_mbyp.abi3.so
+    MBYP_MMGP=$mmgp PYTHONPATH=$PWD/crates/python "$python" -m pytest -q -rs -p no:cacheprovider crates/python
+}
 slurm() { MMGP=$mmgp SCRIPTS=$scripts tests/slurm/run.sh; }
 
 notebooks() {

@@ -13,6 +13,9 @@ from . import _command, _frames, _mbyp
 from ._errors import InputError, MbypWarning
 from ._words import spelled, words
 
+# What is said of how runs are read, which pictures of them need too.
+READING = ("rate", "filter", "ignore", "keep_warm_up")
+
 # The tables of `fit`, by keyword; each may be a file or a frame.
 TABLES = ("runs", "alpha", "offload", "context_switch", "collective", "profile", "terms", "memory")
 
@@ -77,7 +80,9 @@ def fit(
     options.update(columns=columns, by=by, objective=objective)
     with _file_of_prior(options):
         found = _mbyp.fit(words({**typed, **options}), frames)
-    beliefs = [(value, Belief(core, kind)) for value, core in found]
+    said = {name: options[name] for name in READING if options.get(name) is not None}
+    seen = None if runs is None else Seen(runs, {**said, **({"columns": columns} if columns else {})})
+    beliefs = [(value, Belief(core, kind, seen if by is None else None)) for value, core in found]
     for _, belief in beliefs:
         for text in belief.warnings:
             warnings.warn(text, MbypWarning, stacklevel=2)
@@ -113,7 +118,7 @@ def load(name: str | os.PathLike[str]) -> Belief:
         OSError: a file that cannot be read.
 
     >>> load("pbpi-qs20").choose()
-    Run (4, 4): it takes about 32.37 s (20.33 s .. 51.55 s); it is expected to cost 2.6 %, at most 25 % (95 %).
+    Run (4, 4): it takes about 32.07 s (19.83 s .. 51.85 s); it is expected to cost 16 %, at most 58 % (95 %).
     """
     text = os.fspath(name)
     if isinstance(text, bytes):
@@ -173,6 +178,13 @@ class WhatIf(Answer):
     ``as_given_after_change``; and the new ``choice``."""
 
 
+class Seen(NamedTuple):
+    """The runs that a belief has seen: a path or a frame, and what was said of them."""
+
+    table: Any
+    said: dict[str, Any]
+
+
 class Report:
     """What a fit found: as lines, as HTML in a notebook, as ``json``."""
 
@@ -219,8 +231,8 @@ class Picture:
 class Belief:
     """What is believed of the times of a program over (m, p). Made by `fit` or `load`."""
 
-    def __init__(self, core: _mbyp.Belief, kind: str | None) -> None:
-        self._core, self._kind = core, kind
+    def __init__(self, core: _mbyp.Belief, kind: str | None, seen: Seen | None = None) -> None:
+        self._core, self._kind, self._seen = core, kind, seen
 
     @property
     def report(self) -> Report:
@@ -294,9 +306,9 @@ class Belief:
             InputError: something that is no configuration, or one with more APUs than there are.
 
         >>> load("pbpi-qs20").predict(4, 4).time_s
-        32.372002069999795
+        32.06900206999975
         >>> load("pbpi-qs20").predict([1, 4], [1, 4]).time_s
-        [373.82000206999805, 32.372002069999795]
+        [373.82000206999777, 32.06900206999975]
         """
         if _is_single(m) and _is_single(p):
             (ms, _), (ps, _) = _frames.counts("m", [m]), _frames.counts("p", [p])
@@ -332,7 +344,7 @@ class Belief:
         """The choice if there were ``apus``, or if terms were so many times as large: ``scale={"t_apu_s": 4}``.
 
         >>> load("pbpi-qs20").what_if(apus=32).changed["p"]
-        8
+        5
         """
         answer = self._ask(apus=apus, machine=machine, scale=scale, top=1, **options)
         changed = answer.get("what_if") or {}
@@ -345,7 +357,8 @@ class Belief:
 
         def drawn(path: str | os.PathLike[str]) -> None:
             with _saved(self) as params:
-                _command.run(["plot", *words({"params": params, "kind": kind, **options, "out": path})])
+                given = {"params": params, "kind": kind, **self._timed(params.parent), **options, "out": path}
+                _command.run(["plot", *words(given)])
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "picture.svg")
@@ -355,13 +368,29 @@ class Belief:
     def page(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes the page of ``mmgp report``: one HTML file with answer, pictures, tables and what-if."""
         with _saved(self) as params:
-            _command.run(["report", str(params), *words({"out": path, **options})])
+            given = {**self._timed(params.parent), **options, "out": path}
+            given.pop("predictions", None)
+            _command.run(["report", str(params), *words(given)])
 
     def __repr__(self) -> str:
         return f"Belief over {self.apus} APUs: {self.formula or 'the runs do not tell the terms of equation 11'}"
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
+
+    def _timed(self, folder: Path) -> dict[str, Any]:
+        """The files that pictures are made of: the runs, or where none are known, what is predicted."""
+        if self._seen is None:
+            path = folder / "predictions.csv"
+            asked = {"params": folder / PARAMETERS, "out": path}
+            _command.run(["predict", "--format=csv", *words(asked)])
+            return {"predictions": path}
+        path = folder / "runs.csv"
+        if _frames.is_path(self._seen.table):
+            path = Path(os.fspath(self._seen.table))
+        else:
+            _frames.write_csv(self._seen.table, path)
+        return {"runs": path, **self._seen.said}
 
     def _frame(self, kind: str | None) -> str:
         return kind or self._kind or _frames.usual_kind()
@@ -378,6 +407,10 @@ class Belief:
         return found
 
 
+# The name of the file.
+PARAMETERS = "params.toml"
+
+
 class _saved:
     """A parameter file of a belief, as long as a command reads it."""
 
@@ -385,7 +418,7 @@ class _saved:
         self._belief, self._folder = belief, tempfile.TemporaryDirectory()
 
     def __enter__(self) -> Path:
-        path = Path(self._folder.name, "params.toml")
+        path = Path(self._folder.name, PARAMETERS)
         self._belief.save(path)
         return path
 

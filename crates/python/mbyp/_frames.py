@@ -130,6 +130,32 @@ def as_array(values: Any) -> Any:
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
+def write_csv(table: Any, path: Any) -> None:
+    """Writes a table as a CSV file, for a command that reads it: no fast way, for pictures."""
+    import csv
+
+    kind = kind_of(table)
+    if kind == "pandas":
+        table.to_csv(path, index=False)
+        return
+    if kind == "polars":
+        table.write_csv(path)
+        return
+    if kind == "pyarrow":
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, path)
+        return
+    columns = table
+    if kind == "records":
+        columns = {name: values for name, _, values, _ in of_records(table)}
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for row in zip(*columns.values()):
+            writer.writerow(["" if it is None else repr(it) if type(it) is float else it for it in row])
+
+
 def frame(columns: dict[str, list[Any]], kind: str) -> Any:
     """A frame of a kind with these columns.
 

@@ -255,7 +255,9 @@ def test_doubts_are_warnings_of_their_own_class():
 
 def test_pictures_and_the_page_are_those_of_the_command(tmp_path):
     belief = mbyp.fit(runs())
-    picture = belief.plot("heat-map")
+    for kind, table in frames(runs()).items():
+        assert mbyp.fit(table).plot("parity")._repr_svg_().startswith("<svg"), kind
+    picture = mbyp.load("pbpi-qs20").plot("heat-map")
     assert picture._repr_svg_().startswith("<svg")
     picture.save(tmp_path / "map.png")
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
