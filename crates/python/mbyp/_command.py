@@ -18,8 +18,9 @@ import subprocess
 import sys
 import sysconfig
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, NoReturn, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from ._errors import CommandNotFoundError, Error, InputError, InUseError, MbypWarning
 from ._words import answers, spelled
@@ -70,17 +71,18 @@ def found() -> str:
         path = Path(named)
     else:
         tried = list(places())
-        path = next((it for it in tried if it.is_file() and os.access(it, os.X_OK)), None)
-        if path is None:
+        there = [it for it in tried if it.is_file() and os.access(it, os.X_OK)]
+        if not there:
             looked = ", ".join(sorted({str(it.parent) for it in tried}))
             raise CommandNotFoundError(
                 f"there is no command mmgp in {looked} and on PATH: install the wheel of mbyp anew, which has it"
             )
+        path = there[0]
     check_version(str(path))
     return str(path)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def check_version(path: str) -> None:
     """Refuses a program that is another than this package's command, once for each path."""
     try:
@@ -189,24 +191,26 @@ def ended(argv: Sequence[str], notes: Notes) -> tuple[int, str, str]:
             os.close(terminal[1])
             if process is None:
                 os.close(terminal[0])
+    output, errors = process.stdout, process.stderr
+    assert output is not None and (terminal is None) == (errors is not None)
     try:
-        errors = process.stderr.fileno() if terminal is None else terminal[0]
-        text = read(process.stdout.fileno(), errors, notes)
+        watched = terminal[0] if terminal is not None else process.stderr.fileno()  # type: ignore[union-attr]
+        text = read(output.fileno(), watched, notes)
         return process.wait(), text, notes.finished()
     except BaseException:
         end(process)
         raise
     finally:
-        process.stdout.close()
-        if terminal is None:
-            process.stderr.close()
-        else:
+        output.close()
+        if errors is not None:
+            errors.close()
+        if terminal is not None:
             os.close(terminal[0])
 
 
 def read(output: int, errors: int, notes: Notes) -> str:
     """All of standard output, while standard error is passed on."""
-    pieces = []
+    pieces: list[bytes] = []
     with selectors.DefaultSelector() as selector:
         selector.register(output, selectors.EVENT_READ, pieces.append)
         selector.register(errors, selectors.EVENT_READ, notes.add)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from . import _command
-from ._errors import InputError
+from ._errors import Error, InputError
 from ._words import words
+
+# The end of what a study says.
+WHERE = re.compile(r"^(?:Everything|Share \S+ of .*) is in (.+)(?:; open .*|\. `mmgp merge .*)$", re.MULTILINE)
 
 
 class EmulatedRun(dict[str, Any]):
@@ -114,7 +119,7 @@ class StudyResult:
     def summary(self) -> dict[str, Any] | None:
         """summary.json: how far off each model was, what it chose; none where the study is a share (``shard=``)."""
         path = self.path / "summary.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
     @property
     def page(self) -> Path:
@@ -128,7 +133,7 @@ class StudyResult:
 def study(
     app: str = "pbpi",
     machine: str | os.PathLike[str] = "qs20",
-    out: str | os.PathLike[str] = "mmgp-study",
+    out: str | os.PathLike[str] | None = None,
     *,
     progress: bool = True,
     **options: Any,
@@ -140,19 +145,23 @@ def study(
     Args:
         app: pbpi, raxml, list-ranking, sweep3d, sgemm or synthetic.
         machine: A machine that is built in (qs20, qs20-cell, qs22, ps3, roadrunner), or a TOML file.
-        out: Folder for the files.
+        out: Folder for the files; mmgp-study unless it is given, or mmgp-study-2 and so on where that has a study
+            of something else. What is in a folder that is given, of something else, is replaced, with a warning.
         progress: Show how far it is, on a terminal and in a notebook.
         options: Flags of ``mmgp study APP``: ``scheduler=``, ``input=``, ``generations=``, ``threads=``,
             ``shard="1/4"``, ``force=True`` and the others of the program.
 
     Raises:
-        InputError: the command refuses it, as a folder that has a study of something else.
+        InputError: the command refuses it.
         InUseError: another process goes on in the folder.
     """
     progress = progress and not options.pop("quiet", False)
-    typed = ["study", app_name(app), *words({"machine": machine, "out": Path(out), **options})]
-    found = _command.run(typed, progress)
-    return StudyResult(Path(out), found.text)
+    typed = ["study", app_name(app), *words({"machine": machine, "out": out, **options})]
+    text = _command.run(typed, progress).text
+    where = WHERE.search(text)
+    if where is None:
+        raise Error(f"mmgp study: found {text[-60:]!r}, expected the folder at the end of its answer")
+    return StudyResult(Path(where[1]), text)
 
 
 def app_name(app: str) -> str:

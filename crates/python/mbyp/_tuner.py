@@ -9,9 +9,10 @@ import os
 import subprocess
 import time as clock
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping, overload
+from typing import Any, overload
 
 from . import _command
 from ._command import frames_of_package
@@ -51,7 +52,7 @@ class Trial:
 
     def __getattr__(self, name: str) -> str:
         # Called for what is no field; while it is unpickled there are none yet.
-        params = self.__dict__.get("params", {})
+        params: Mapping[str, str] = self.__dict__.get("params", {})
         if name in params:
             return params[name]
         raise AttributeError(f"a trial has no {name!r}" + (f"; its factors: {', '.join(params)}" if params else ""))

@@ -8,7 +8,8 @@ import operator
 import os
 import re
 import shlex
-from typing import Any, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ._errors import InputError
 
@@ -49,7 +50,7 @@ def words(options: Mapping[str, Any]) -> list[str]:
     """
     found = []
     for name, value in options.items():
-        plain = name[:-1] if name.endswith("_") else name
+        plain = name.removesuffix("_")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", plain) or plain in OF_THE_COMMAND:
             raise InputError(f"{name}=: there is no such option")
         flag = "--" + plain.replace("_", "-")

@@ -1,0 +1,184 @@
+"""`emulate` and `study`: the answers of the command, and their end at an interrupt."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import mbyp
+from mbyp import _command
+
+SMALL = {"input": "sim12", "generations": 3}
+
+
+def command(*words):
+    """What the command prints."""
+    return subprocess.run([_command.found(), *words], check=True, capture_output=True, text=True).stdout
+
+
+def test_a_run_has_the_numbers_of_the_command():
+    run = mbyp.emulate("pbpi", m=2, p=3, **SMALL)
+    words = ["--m=2", "--p=3", "--input=sim12", "--generations=3"]
+    assert dict(run) == json.loads(command("emulate", "pbpi", *words, "--format=json"))
+    assert (run.time_s, run.functions[0]["name"]) == (run["time_s"], "node")
+    with pytest.raises(AttributeError, match="this run has no 'tim_s'; it has app, machine, m, p"):
+        run.tim_s  # noqa: B018
+
+
+def test_a_run_is_shown_as_the_table_of_the_command():
+    run = mbyp.emulate("pbpi", m=2, p=3, **SMALL)
+    words = ["--m=2", "--p=3", "--input=sim12", "--generations=3"]
+    above = command("emulate", "pbpi", *words).split("\n\n")[0]
+    assert repr(run) == str(run) and str(run).split("\n\n")[0].splitlines() == above.splitlines()
+    assert [line.split()[:2] for line in str(run).split("\n\n")[1].splitlines()][:3] == [
+        ["functions:"],
+        ["name", "calls"],
+        ["node", str(run.functions[0]["calls"])],
+    ]
+
+
+def test_machines_and_files_are_options(folder):
+    slow = mbyp.emulate("synthetic", machine="ps3", p=2)
+    assert (slow.machine, slow.p) == ("ps3", 2)
+    kept = mbyp.emulate("pbpi", out="run.json", trace=folder / "trace.json", check_hazards=True, quiet=True, **SMALL)
+    assert kept == json.loads(Path("run.json").read_text()) and Path("trace.json").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ({"app": "pbip"}, 'there is no application "pbip"; did you mean "pbpi"?'),
+        ({"app": "pbpi", "m": 99}, "m = 99, p = 1 needs 99 APUs, but there are 16"),
+        ({"app": "pbpi", "machine": "ps4"}, 'there is no machine "ps4"; did you mean "ps3"?'),
+        ({"app": "pbpi", "m": float("nan")}, "invalid value 'nan' for m="),
+        ({"app": "pbpi", "trace": "-"}, "trace=: found '-', expected a file"),
+        ({"app": "--help"}, "found '--help', expected the name of a program"),
+        ({"app": None}, "found None, expected the name of a program"),
+        ({"app": "pbpi", "format": "csv"}, "format=: there is no such option"),
+    ],
+)
+def test_what_cannot_be_emulated_is_refused(words, text):
+    with pytest.raises(mbyp.InputError) as refusal:
+        mbyp.emulate(**words)
+    assert text in str(refusal.value)
+
+
+def test_a_study_leaves_its_folder_and_says_what_it_found():
+    study = mbyp.study(machine="ps3", threads=1, **SMALL)
+    assert (study.path, study.page) == (Path("mmgp-study"), Path("mmgp-study/report.html")) and study.page.exists()
+    assert study.summary == json.loads(Path("mmgp-study/summary.json").read_text())
+    assert study.summary["models"][0]["model"] == "mmgp" and repr(study) == study.text.strip()
+    assert study.text.startswith("pbpi on PlayStation 3")
+    with pytest.warns(mbyp.MbypWarning, match="those of this command go to mmgp-study-2"):
+        share = mbyp.study(machine="ps3", shard="1/20", quiet=True, input="sim12", generations=1)
+    assert (share.path, share.summary) == (Path("mmgp-study-2"), None)
+
+
+def test_other_threads_go_on_meanwhile():
+    counts, is_done = [0], threading.Event()
+
+    def count():
+        while not is_done.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    mbyp.emulate("pbpi", input="sim12", generations=2000)
+    is_done.set()
+    thread.join()
+    assert counts[0] > 20
+
+
+LONG = {
+    "emulate": 'emulate("pbpi", input="sim107", generations=10**6, m=4, p=4)',
+    "study": 'study(input="sim107", generations=10**6, out="long")',
+    "run": 'Tuner(m=[1, 2], p=1).run(lambda m, p: _command.run(["emulate", "pbpi", "--generations=1000000"]))',
+}
+INTERRUPTED = """
+import time
+from mbyp import *
+from mbyp import _command
+try:
+    {}
+except KeyboardInterrupt:
+    print(time.monotonic())
+"""
+
+
+def children(process):
+    """Processes that a process started, and lives with."""
+    return [int(it) for it in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def is_working(process):
+    """Whether a process emulates."""
+    words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    return b"emulate" in words or b"study" in words
+
+
+def time_to_end(script):
+    """How long an interrupt takes to reach the caller, where nothing is left behind [s]."""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    while not any(map(is_working, children(process))):
+        time.sleep(0.01)
+    time.sleep(0.2)
+    started = children(process)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    caught = float(process.communicate(timeout=10)[0])
+    assert started and not any(os.path.exists(f"/proc/{it}") for it in started)
+    return caught - sent
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc, which tells of processes")
+@pytest.mark.parametrize("call", LONG.values(), ids=LONG)
+def test_an_interrupt_ends_all_within_a_tenth_of_a_second(call):
+    # On a computer that is busy with something else one may take longer.
+    assert any(time_to_end(INTERRUPTED.format(call)) < 0.1 for _ in range(3))
+
+
+STUBBORN = """#!/bin/sh
+[ "$1" = --version ] && {{ echo mmgp 0.1.0; exit; }}
+trap '' INT
+sleep 60 &
+echo $! > {folder}/child
+while :; do sleep 0.01; done
+"""
+
+
+def test_what_does_not_obey_is_ended_with_what_it_started(folder, monkeypatch):
+    path = folder / "mmgp"
+    path.write_text(STUBBORN.format(folder=folder))
+    path.chmod(0o755)
+    monkeypatch.setenv("MBYP_MMGP", str(path))
+    child = folder / "child"
+
+    def interrupt():
+        while not (child.exists() and child.read_text().strip()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        mbyp.emulate("pbpi")
+    pid = int(child.read_text())
+    deadline = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_alive(pid)
+
+
+def is_alive(pid):
+    """Whether a process is there and has not ended."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
