@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -172,28 +173,19 @@ def parsed(text: str, words: Sequence[str]) -> dict[str, Any]:
 def ended(argv: Sequence[str], notes: Notes) -> tuple[int, str, str]:
     """Runs a program; its exit code, standard output and standard error."""
     terminal = notes.terminal()
-    process = None
+    # One that came before the process is known would leave it behind.
+    interrupts = HeldInterrupts()
     try:
-        # A group of its own, so that all of it ends at once.
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if terminal is None else terminal[1],
-            start_new_session=True,
-        )
-    except (ValueError, TypeError) as error:
-        raise InputError(f"what was given is no text for a command: {error}") from None
-    except OSError as error:
-        raise Error(f"{argv[0]}: {error.strerror}") from None
-    finally:
+        process = started(argv, None if terminal is None else terminal[1])
+    except BaseException:
         if terminal is not None:
-            os.close(terminal[1])
-            if process is None:
-                os.close(terminal[0])
+            os.close(terminal[0])
+        interrupts.release()
+        raise
     output, errors = process.stdout, process.stderr
     assert output is not None and (terminal is None) == (errors is not None)
     try:
+        interrupts.release()
         watched = terminal[0] if terminal is not None else process.stderr.fileno()  # type: ignore[union-attr]
         text = read(output.fileno(), watched, notes)
         return process.wait(), text, notes.finished()
@@ -206,6 +198,49 @@ def ended(argv: Sequence[str], notes: Notes) -> tuple[int, str, str]:
             errors.close()
         if terminal is not None:
             os.close(terminal[0])
+
+
+def started(argv: Sequence[str], terminal: int | None) -> subprocess.Popen[bytes]:
+    """A program in a group of processes of its own, so that all of it ends at once.
+
+    Standard error goes to the end of a terminal, which is closed here, or to a pipe.
+    """
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if terminal is None else terminal,
+            start_new_session=True,
+        )
+    except (ValueError, TypeError) as error:
+        raise InputError(f"what was given is no text for a command: {error}") from None
+    except OSError as error:
+        raise Error(f"{argv[0]}: {error.strerror}") from None
+    finally:
+        if terminal is not None:
+            os.close(terminal)
+
+
+class HeldInterrupts:
+    """Holds interrupts (Ctrl-C) back until they are released. Only the main thread gets any."""
+
+    def __init__(self) -> None:
+        self._came: list[Any] = []
+        self._handler: Any = None
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            # What ignores them, or is not Python's own, stays.
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, lambda *given: self._came.append(given))
+
+    def release(self) -> None:
+        """Lets them come again, the first that was held back at once."""
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            if self._came:
+                self._handler(*self._came[0])
 
 
 def read(output: int, errors: int, notes: Notes) -> str:

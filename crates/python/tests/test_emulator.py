@@ -75,9 +75,10 @@ def test_a_study_leaves_its_folder_and_says_what_it_found():
     assert study.summary == json.loads(Path("mmgp-study/summary.json").read_text())
     assert study.summary["models"][0]["model"] == "mmgp" and repr(study) == study.text.strip()
     assert study.text.startswith("pbpi on PlayStation 3")
-    with pytest.warns(mbyp.MbypWarning, match="those of this command go to mmgp-study-2"):
-        share = mbyp.study(machine="ps3", shard="1/20", quiet=True, input="sim12", generations=1)
-    assert (share.path, share.summary) == (Path("mmgp-study-2"), None)
+    share = mbyp.study(machine="ps3", shard="1/20", quiet=True, input="sim12", generations=1)
+    assert (share.path, share.summary) == (Path("mmgp-study-shard-1-of-20"), None)
+    with pytest.warns(mbyp.MbypWarning, match="mmgp-study has the results of .*, which these are to replace"):
+        mbyp.study(machine="ps3", out="mmgp-study", input="sim12", generations=1)
 
 
 def test_other_threads_go_on_meanwhile():
@@ -173,6 +174,22 @@ def test_what_does_not_obey_is_ended_with_what_it_started(folder, monkeypatch):
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not is_alive(pid)
+
+
+def test_an_interrupt_while_the_command_starts_leaves_nothing_behind(monkeypatch):
+    seen, started = [], _command.started
+
+    def interrupted(*given):
+        process = started(*given)
+        seen.append(process)
+        signal.raise_signal(signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(_command, "started", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        mbyp.emulate("pbpi", input="sim107", generations=10**6)
+    assert len(seen) == 1 and seen[0].returncode is not None
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def is_alive(pid):
