@@ -146,7 +146,7 @@ class Tuner:
         # What cannot be is refused here and not in the midst of a job.
         answer = self._asked(words({"repair": repair}))
         # Or another quantity, which objective= names.
-        self._measures_time = "time_s" in answer
+        self.measures_time = "time_s" in answer
 
     def __repr__(self) -> str:
         return f"Tuner({' '.join(self._declared)})"
@@ -217,7 +217,7 @@ class Tuner:
             InUseError: ``mmgp tune`` is running in the folder.
         """
         trial = trial_of(trial)
-        if value is not None and self._measures_time:
+        if value is not None and self.measures_time:
             raise InputError(f"value=: found {value!r}, expected time=, or a Tuner whose objective= names what it is")
         # The name of what is measured belongs to the value alone.
         objective = None if value is None else self._objective
@@ -271,6 +271,12 @@ class Tuner:
     def why(self) -> str | None:
         """Why nothing is left to run: settled, alike (what cannot be told apart), runs or exhausted; or none."""
         return self._asked([]).get("why")
+
+    def configurations(self) -> list[tuple[int, int]]:
+        """All (m, p) that may be run, by m, then p."""
+        text = (self.out / "configurations.csv").read_text(encoding="utf-8")
+        rows = (line.split(",") for line in text.split()[1:])
+        return [(int(m), int(p)) for m, p in rows]
 
     def results(self) -> list[dict[str, Any]]:
         """All attempts in the log as rows, in their order: id, m, p, status, time_s and the other fields of log.jsonl.
@@ -351,7 +357,7 @@ class Tuner:
         """Tells what a function returned, or how long the call took where it returned nothing."""
         if isinstance(found, (bool, str, bytes)) or (found is not None and not hasattr(found, "__float__")):
             raise InputError(f"the function returned {found!r}, expected its time in seconds, or None")
-        if not self._measures_time:
+        if not self.measures_time:
             if found is None:
                 raise InputError(f"the function returned nothing, expected the value of objective={self._objective!r}")
             self.tell(trial, value=float(found))
