@@ -37,3 +37,20 @@ class CommandNotFoundError(Error):
 
 class MbypWarning(UserWarning):
     """A doubt about an answer, which holds all the same."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written."""
+
+
+def of(kind: str, text: str, answers: Iterable[tuple[str, str, str]]) -> Error:
+    """The exception for what the extension could not do: ``input``, ``system`` or ``failed``."""
+    from ._words import keyword, spelled
+
+    given = [{"key": keyword(key), "value": value, "meaning": meaning} for key, value, meaning in answers]
+    if given:
+        shown = [f"  {it['key']}={it['value']!r}" + (it["meaning"] and f"   # {it['meaning']}") for it in given]
+        return InputError("\n".join([spelled(text) + "; say", *shown]), given)
+    if kind == "input":
+        return InputError(spelled(text))
+    return FileError(text) if kind == "system" else Error(spelled(text))
