@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -78,8 +79,8 @@ def fit(
         typed[name] = "the frame"
         frames.append((name.replace("_", "-"), _frames.columns_of(table)))
     options.update(columns=columns, by=by, objective=objective)
-    with _file_of_prior(options):
-        found = _mbyp.fit(words({**typed, **options}), frames)
+    with _as_file(options.pop("prior", None)) as prior:
+        found = _mbyp.fit(words({**typed, **options, "prior": prior}), frames)
     said = {name: options[name] for name in READING if options.get(name) is not None}
     seen = None if runs is None else Seen(runs, {**said, **({"columns": columns} if columns else {})})
     beliefs = [(value, Belief(core, kind, seen if by is None else None)) for value, core in found]
@@ -91,23 +92,14 @@ def fit(
     return beliefs[0][1]
 
 
-class _file_of_prior:
-    """The file of a belief that stands for parameters, as long as it is needed."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self._options, self._folder = options, None
-
-    def __enter__(self) -> None:
-        prior = self._options.get("prior")
-        if isinstance(prior, Belief):
-            self._folder = tempfile.TemporaryDirectory()
-            path = Path(self._folder.name, "prior.toml")
-            prior.save(path)
-            self._options["prior"] = path
-
-    def __exit__(self, *_: Any) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+@contextlib.contextmanager
+def _as_file(prior: Any) -> Iterator[Any]:
+    """The file of a belief that stands for parameters, as long as it is needed; what else is given as it is."""
+    if not isinstance(prior, Belief):
+        yield prior
+        return
+    with _saved(prior) as path:
+        yield path
 
 
 def load(name: str | os.PathLike[str]) -> Belief:
@@ -240,7 +232,7 @@ class Belief:
         core = self._core
         if core.report is None:
             return Report(core.formula, {"terms": self._explained()["terms"]})
-        return Report(core.text, json.loads(core.report))
+        return Report(core.text or "", json.loads(core.report))
 
     @property
     def formula(self) -> str:
@@ -271,17 +263,7 @@ class Belief:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameter file, which `load` and ``mmgp predict --params`` read."""
-        path = Path(path)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(self._core.toml())
-        try:
-            os.chmod(file.name, 0o666 & ~_umask())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        self._core.save(os.fspath(path))
 
     def rank(self, where: str | None = None, *, frame: str | None = None, **options: Any) -> Any:
         """Every configuration, the best first, as a frame of the kind that `fit` was given.
@@ -411,26 +393,13 @@ class Belief:
 PARAMETERS = "params.toml"
 
 
-class _saved:
-    """A parameter file of a belief, as long as a command reads it."""
-
-    def __init__(self, belief: Belief) -> None:
-        self._belief, self._folder = belief, tempfile.TemporaryDirectory()
-
-    def __enter__(self) -> Path:
-        path = Path(self._folder.name, PARAMETERS)
-        self._belief.save(path)
-        return path
-
-    def __exit__(self, *_: Any) -> None:
-        self._folder.cleanup()
-
-
-def _umask() -> int:
-    """The mask of new files, which nothing tells without setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+@contextlib.contextmanager
+def _saved(belief: Belief) -> Iterator[Path]:
+    """A parameter file of a belief, as long as something reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, PARAMETERS)
+        belief.save(path)
+        yield path
 
 
 def _is_single(value: Any) -> bool:

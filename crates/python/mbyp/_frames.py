@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Optional
 
 from ._errors import InputError
 
@@ -17,7 +17,7 @@ from ._errors import InputError
 KINDS = ("pandas", "polars", "pyarrow", "dict", "records")
 
 # A column as the extension reads it: its name, how its values come, these, and the texts of categories.
-Column = tuple
+Column = tuple[str, str, Any, Optional[list[Optional[str]]]]
 
 
 def is_path(table: Any) -> bool:
@@ -74,9 +74,9 @@ def has_pyarrow() -> bool:
     return True
 
 
-def unique(names: Any) -> list[Any]:
+def unique(names: Iterable[Any]) -> list[Any]:
     """Names of columns, each of which must be there once."""
-    names = list(names)
+    names = [*names]
     double = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if double is not None:
         raise InputError(f"the frame has several columns with the name {double!r}, expected one")

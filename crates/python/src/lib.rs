@@ -7,14 +7,14 @@
 mod errors;
 mod frame;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mmgp::Mapping;
 use mmgp::cli::library::{Believed, Estimate, Tables, believed, estimates, prediction};
 use mmgp::error::Warning;
 use mmgp::models::{Parameters, published};
-use mmgp::table::Source;
+use mmgp::table::{self, Source};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -36,9 +36,9 @@ struct Belief {
 
 #[pymethods]
 impl Belief {
-    /// The parameter file.
-    fn toml(&self) -> String {
-        self.parameters.to_toml()
+    /// Writes the parameter file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        table::write(&path, self.parameters.to_toml()).map_err(|error| raised(py, &error))
     }
 
     /// The report of the fit as JSON; nothing where the parameters were loaded.
