@@ -94,23 +94,23 @@ def of_records(records: Sequence[Any]) -> list[Column]:
 
 
 def column(name: str, values: Any) -> Column:
-    """A column: its numbers as bytes where it has a type for all, else a list of its values."""
+    """A column: the array of its numbers where it has a type for all, else a list of its values."""
     categories = getattr(getattr(values, "cat", None), "categories", None)
     if categories is not None:
         codes = values.cat.codes.to_numpy().astype("<i4", copy=False)
-        return (name, "codes", codes.tobytes(), [None if it is None else str(it) for it in categories])
+        return (name, "codes", codes, [None if it is None else str(it) for it in categories])
     dtype = getattr(values, "dtype", None)
     kind = getattr(dtype, "kind", None)
     if kind is not None and getattr(values, "ndim", 1) != 1:
         raise InputError(f"column {name!r} has {values.ndim} dimensions, expected one")
     if kind in ("i", "u", "b") and hasattr(dtype, "itemsize") and has_plain(values):
-        return (name, "i8", as_array(values).astype("<i8", copy=False).tobytes(), None)
+        return (name, "i8", as_array(values).astype("<i8", copy=False), None)
     if kind == "f" and has_plain(values):
-        return (name, "f8", as_array(values).astype("<f8", copy=False).tobytes(), None)
+        return (name, "f8", as_array(values).astype("<f8", copy=False), None)
     if kind == "m" and hasattr(values, "dtype"):
         seconds = as_array(values).astype("timedelta64[ns]").astype("<f8") / 1e9
         seconds[as_array(values) != as_array(values)] = float("nan")
-        return (f"{name} [s]", "f8", seconds.tobytes(), None)
+        return (f"{name} [s]", "f8", seconds, None)
     if hasattr(values, "to_list"):
         values = values.to_list()
     elif hasattr(values, "tolist"):

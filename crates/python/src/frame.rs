@@ -43,11 +43,12 @@ fn column(column: &Bound<'_, PyAny>) -> PyResult<(String, Column)> {
     Ok((name, values))
 }
 
-/// The numbers that bytes are.
+/// The numbers of an array, whose bytes are copied for as long as they are read.
 fn numbers<T, const SIZE: usize>(
-    bytes: &Bound<'_, PyAny>,
+    array: &Bound<'_, PyAny>,
     number: fn([u8; SIZE]) -> T,
 ) -> PyResult<Vec<T>> {
+    let bytes = array.call_method0("tobytes")?;
     let (numbers, _) = bytes.cast::<PyBytes>()?.as_bytes().as_chunks();
     Ok(numbers.iter().map(|&it| number(it)).collect())
 }
