@@ -340,7 +340,7 @@ class Belief:
         def drawn(path: str | os.PathLike[str]) -> None:
             with _saved(self) as params:
                 given = {"params": params, "kind": kind, **self._timed(params.parent), **options, "out": path}
-                _command.run(["plot", *words(given)])
+                _command.run(["plot", *words(given)], silent=True)
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "picture.svg")
@@ -352,7 +352,7 @@ class Belief:
         with _saved(self) as params:
             given = {**self._timed(params.parent), **options, "out": path}
             given.pop("predictions", None)
-            _command.run(["report", str(params), *words(given)])
+            _command.run(["report", str(params), *words(given)], silent=True)
 
     def __repr__(self) -> str:
         return f"Belief over {self.apus} APUs: {self.formula or 'the runs do not tell the terms of equation 11'}"
@@ -365,7 +365,7 @@ class Belief:
         if self._seen is None:
             path = folder / "predictions.csv"
             asked = {"params": folder / PARAMETERS, "out": path}
-            _command.run(["predict", "--format=csv", *words(asked)])
+            _command.run(["predict", "--format=csv", *words(asked)], silent=True)
             return {"predictions": path}
         path = folder / "runs.csv"
         if _frames.is_path(self._seen.table):

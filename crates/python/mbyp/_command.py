@@ -112,10 +112,10 @@ def package_version() -> str | None:
         return None
 
 
-def run(words: Sequence[str], progress: bool = False) -> Output:
+def run(words: Sequence[str], progress: bool = False, silent: bool = False) -> Output:
     """Runs the command to its end.
 
-    What it says on standard error goes on to ``sys.stderr`` line by line; with ``progress`` also what it shows
+    What it says on standard error goes on to ``sys.stderr`` line by line, unless it is ``silent``; with ``progress`` also what it shows
     while it works, on a terminal and in a notebook. Its warnings become Python's, of class `MbypWarning`. An
     interrupt (Ctrl-C) ends it within 0.1 s, with all that it started.
 
@@ -125,7 +125,7 @@ def run(words: Sequence[str], progress: bool = False) -> Output:
         CommandNotFoundError: there is no such command.
         Error: it ended in another way.
     """
-    code, text, notes = ended([found(), *words], Notes(progress))
+    code, text, notes = ended([found(), *words], Notes(progress, silent))
     said, doubts, refusal = sorted_notes(notes)
     for doubt in doubts:
         warnings.warn(spelled(doubt), MbypWarning, stacklevel=frames_of_package())
@@ -282,7 +282,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 class Notes:
     """What a program says on standard error: kept, and shown as it comes but for warnings and errors."""
 
-    def __init__(self, progress: bool) -> None:
+    def __init__(self, progress: bool, silent: bool = False) -> None:
+        self._is_silent = silent
         self._is_terminal = is_terminal(sys.stderr)
         self._shows_bars = progress and (self._is_terminal or is_notebook(sys.stderr))
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -335,6 +336,8 @@ class Notes:
     def _pass_on(self) -> None:
         text = self._line[self._shown :]
         self._shown = len(self._line)
+        if self._is_silent:
+            return
         if not self._is_terminal:
             text = ESCAPES.sub("", text)
         try:
