@@ -139,6 +139,10 @@ def test_warnings_are_warnings_of_the_caller_and_the_rest_is_passed_on(folder, m
     assert {it.filename for it in caught} == {__file__}
     assert (output.text, output.said, output.code) == ("out\n", "read: a table\nat work", 0)
     assert capsys.readouterr().err == "read: a table\nat work\n"
+    stand_in(folder, monkeypatch, "echo 'warning: so' >&2; echo '{}'")
+    with pytest.warns(mbyp.MbypWarning) as caught:
+        mbyp.emulate("pbpi")
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(
@@ -227,7 +231,9 @@ def test_the_command_beside_python_comes_before_that_on_path(folder, monkeypatch
     for place in (scripts, path):
         place.mkdir()
         program(place / "mmgp", "echo mmgp 0.1.0")
-    monkeypatch.setattr(_command.sysconfig, "get_path", lambda *_: str(scripts))
+    monkeypatch.setattr(
+        _command.sysconfig, "get_path", lambda _, scheme="": str(folder / "user" if scheme else scripts)
+    )
     monkeypatch.setattr(_command.sys, "executable", str(folder / "python"))
     monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
     assert _command.found() == str(scripts / "mmgp")

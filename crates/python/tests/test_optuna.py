@@ -106,7 +106,14 @@ def test_a_study_goes_on_with_its_log():
     first = optuna.create_study(study_name="s", storage=storage, sampler=MbypSampler(until_expected=0.001))
     first.optimize(objective, n_trials=4)
     second = optuna.load_study(study_name="s", storage=storage, sampler=MbypSampler(until_expected=0.02))
-    second.optimize(objective, n_trials=100)
+    knew = []
+
+    def watched(trial):
+        knew.append(second.sampler.tuner is not None)
+        return objective(trial)
+
+    second.optimize(watched, n_trials=100)
+    assert all(knew)
     assert len(second.trials) == len(second.sampler.tuner.results()) < 16
     assert tuple(second.sampler.best) == (4, 4)
 
