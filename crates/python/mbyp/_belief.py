@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple
 
 from . import _command, _frames, _mbyp
+from ._emulator import blocks
 from ._errors import InputError, MbypWarning
 from ._words import spelled, words
 
@@ -151,7 +152,7 @@ class Answer(Mapping[str, Any]):
         return [*super().__dir__(), *self._values]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._values!r})"
+        return "\n\n".join(block for block in blocks(self._values) if block)
 
 
 class Choice(Answer):
@@ -168,6 +169,15 @@ class Choice(Answer):
 class WhatIf(Answer):
     """The choice as things are, beside the choice as they would be: ``as_given``, ``changed``,
     ``as_given_after_change``; and the new ``choice``."""
+
+    def __repr__(self) -> str:
+        before, changed, stayed = (self.get(it) for it in ("as_given", "changed", "as_given_after_change"))
+        said = str(self["choice"])
+        is_other = before and stayed and (before["m"], before["p"]) != (changed["m"], changed["p"])
+        if is_other and "time_s" in stayed:
+            more = 100 * (stayed["time_s"] / changed["time_s"] - 1)
+            said += f" Staying with ({before['m']}, {before['p']}), the best as things are, takes {more:.1f} % more."
+        return said
 
 
 class Seen(NamedTuple):
@@ -339,7 +349,7 @@ class Belief:
 
         def drawn(path: str | os.PathLike[str]) -> None:
             with _saved(self) as params:
-                given = {"params": params, "kind": kind, **self._timed(params.parent), **options, "out": path}
+                given = {"params": params, "kind": kind, **self._timed(params.parent, options), **options, "out": path}
                 _command.run(["plot", *words(given)], silent=True)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -350,7 +360,7 @@ class Belief:
     def page(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes the page of ``mmgp report``: one HTML file with answer, pictures, tables and what-if."""
         with _saved(self) as params:
-            given = {**self._timed(params.parent), **options, "out": path}
+            given = {**self._timed(params.parent, options), **options, "out": path}
             given.pop("predictions", None)
             _command.run(["report", str(params), *words(given)], silent=True)
 
@@ -360,12 +370,13 @@ class Belief:
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
 
-    def _timed(self, folder: Path) -> dict[str, Any]:
-        """The files that pictures are made of: the runs, or where none are known, what is predicted."""
+    def _timed(self, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The files that pictures are made of, unless options name them: the runs, or what is predicted."""
+        if {"runs", "predictions", "validation", "study"} & set(options):
+            return {}
         if self._seen is None:
             path = folder / "predictions.csv"
-            asked = {"params": folder / PARAMETERS, "out": path}
-            _command.run(["predict", "--format=csv", *words(asked)], silent=True)
+            _frames.write(path, self.rank(frame="records"))
             return {"predictions": path}
         path = folder / "runs.csv"
         if _frames.is_path(self._seen.table):

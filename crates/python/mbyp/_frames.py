@@ -168,7 +168,7 @@ def frame(columns: dict[str, list[Any]], kind: str) -> Any:
         if kind == "pandas":
             import pandas
 
-            return pandas.DataFrame(columns)
+            return pandas.DataFrame({name: with_nan(values) for name, values in columns.items()})
         if kind == "polars":
             import polars
 
@@ -189,6 +189,23 @@ def of_rows(rows: Sequence[Mapping[str, Any]], kind: str) -> Any:
     """A frame of rows that have the same keys."""
     names = list(rows[0]) if rows else []
     return frame({name: [row[name] for row in rows] for name in names}, kind)
+
+
+def with_nan(values: list[Any]) -> list[Any]:
+    """A column of numbers whose missing ones are NaN, as pandas has them; texts as they are."""
+    if all(it is None or isinstance(it, (int, float)) for it in values):
+        return [float("nan") if it is None else it for it in values]
+    return values
+
+
+def write(path: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes rows that have the same keys as CSV."""
+    import csv
+
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def counts(name: str, values: Any) -> tuple[bytes, Any]:

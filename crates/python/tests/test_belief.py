@@ -3,6 +3,7 @@
 import csv
 import json
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -266,6 +267,31 @@ def test_pictures_and_the_page_are_those_of_the_command(tmp_path):
     assert "<table>" in belief._repr_html_()
     with pytest.raises(mbyp.InputError, match="kind="):
         belief.plot("portrait")
+
+
+def test_a_map_needs_no_timed_run():
+    belief = mbyp.load("pbpi-qs20")
+    # (1, 1) and (4, 4), of 50.
+    times = re.findall(r">\s*([0-9.]+)\s*</text>", belief.plot("heat-map").svg)
+    assert {"374", "32.1"} <= set(times)
+
+
+def test_what_if_says_what_staying_would_cost():
+    belief = mbyp.load("pbpi-qs20")
+    changed = belief.what_if(scale={"g_s": 4})
+    sentence, more = changed.choice.sentence, changed.as_given_after_change["time_s"] / changed.changed["time_s"] - 1
+    stays = f"{sentence} Staying with (4, 4), the best as things are, takes {100 * more:.1f} % more."
+    assert repr(changed) == stays and more > 0.05
+    # The best of now has no room on half of the machine.
+    assert repr(belief.what_if(apus=8)) == belief.what_if(apus=8).choice.sentence
+    assert "T_APU/(m*p)" in repr(belief.explain(4, 4))
+
+
+def test_what_is_missing_is_no_object_in_pandas():
+    pandas = pytest.importorskip("pandas")
+    belief = mbyp.load("pbpi-qs20")
+    assert belief.rank(frame="pandas")["measured_s"].dtype == float
+    assert isinstance(belief.terms, (pandas.DataFrame, list)) and belief.rank(frame="records")[0]["measured_s"] is None
 
 
 def test_exceptions_can_be_sent_to_another_process():
