@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
 # Runs the notebooks from start to end and stores what they print and draw in place.
 #
-# usage: notebooks/run.sh [--check] [--install-kernel] [01|02|03|04|05|all]...
+# usage: notebooks/run.sh [--check] [01|02|03|04|05|all]...
 #
-#   --check           store nothing: run copies, and fail where one prints otherwise than is stored
-#   --install-kernel  build the kernel for Rust, evcxr_jupyter, where it is missing (some six minutes)
+#   --check  store nothing: run copies, and fail where one prints otherwise than is stored
 #
 # Everything that this needs is installed into notebooks/.environment, nothing anywhere else. Taken from
-# the environment where they are set: MMGP, a binary instead of a fresh `cargo build --release` (03 to 05);
-# EVCXR_JUPYTER, the kernel instead of the one on PATH (01, 02); PYTHON, 3.11 or 3.12;
-# NOTEBOOK_ENVIRONMENT, another folder for the environment.
+# the environment where they are set: MMGP, a binary instead of a fresh `cargo build --release`;
+# PYTHON, 3.11 or 3.12; NOTEBOOK_ENVIRONMENT, another folder for the environment.
 #
-# exit code: 0 done, 1 a cell failed or printed otherwise, 2 bad usage, 3 no kernel for Rust,
-# 4 no usable Python
+# exit code: 0 done, 1 a cell failed or printed otherwise, 2 bad usage, 4 no usable Python
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 environment=${NOTEBOOK_ENVIRONMENT:-$here/.environment}
+target=${CARGO_TARGET_DIR:-$here/../target}
 notebooks=(01-fit-and-predict 02-validate-on-the-emulated-cell 03-hand-over
     04-ranks-or-threads 05-terms-of-your-own-program)
 
@@ -52,64 +50,32 @@ make_environment() {
     echo "$wanted" > "$environment/requirements.cksum"
 }
 
-find_rust_kernel() {
-    local candidate
-    for candidate in "${EVCXR_JUPYTER:-}" "$environment/bin/evcxr_jupyter" \
-        "$(command -v evcxr_jupyter || true)"; do
-        if [ -n "$candidate" ] && [ -x "$candidate" ]; then
-            readlink -f "$candidate"
-            return
-        fi
-    done
-}
-
-# Tells Jupyter of the kernel for Rust, in this environment alone.
-make_rust_kernel() {
-    local kernel
-    kernel=$(find_rust_kernel)
-    if [ -z "$kernel" ] && [ "$install" = yes ]; then
-        CARGO_TARGET_DIR=$environment/kernel-build \
-            cargo install --locked --root "$environment" evcxr_jupyter
-        rm -rf "$environment/kernel-build"
-        kernel=$(find_rust_kernel)
-    fi
-    if [ -z "$kernel" ]; then
-        {
-            echo "run.sh: notebooks in Rust need the kernel evcxr_jupyter, which is neither on PATH nor in"
-            echo "EVCXR_JUPYTER. Install it, in some six minutes, by"
-            echo "    cargo install --locked evcxr_jupyter"
-            echo "or for these notebooks alone by adding --install-kernel."
-        } >&2
-        exit 3
-    fi
-    # The path keeps the kernel from looking after an installation of the user's own.
-    export JUPYTER_PATH=$environment/python/share/jupyter
-    "$kernel" --install > /dev/null
-    # One folder for both notebooks, so that the library is compiled once. Without a folder of its own
-    # evcxr compiles everything at every start.
-    export EVCXR_TMPDIR=$environment/evcxr EVCXR_CONFIG_DIR=$environment/evcxr-configuration
-    mkdir -p "$EVCXR_TMPDIR" "$EVCXR_CONFIG_DIR"
-}
-
-# The `mmgp` that a notebook finds on its PATH.
-make_binary() {
-    local target
-    mkdir -p "$environment/bin"
+# The command `mmgp` that a notebook finds on its PATH, and the package `mbyp` that it imports.
+make_programs() {
+    local package=$here/../crates/python built=$target/release/deps/lib_mbyp.so module
+    module=$package/mbyp/_mbyp.abi3.so
     if [ -z "${MMGP:-}" ]; then
-        (cd "$here/.." && cargo build --release --quiet)
-        target=${CARGO_TARGET_DIR:-$here/../target}
+        (cd "$here/.." && cargo build --release --quiet -p mmgp -p mbyp)
         MMGP=$target/release/mmgp
+    elif [ ! -e "$built" ] && [ ! -e "$module" ]; then
+        (cd "$here/.." && cargo build --release --quiet -p mbyp)
     fi
     [ -x "$MMGP" ] || { echo "run.sh: MMGP is no program: $MMGP" >&2; exit 2; }
+    mkdir -p "$environment/bin"
     ln -sf "$(readlink -f "$MMGP")" "$environment/bin/mmgp"
-    export PATH=$environment/bin:$PATH
+    if [ -e "$built" ] && ! cmp -s "$built" "$module"; then
+        # Renamed into its place, as another program may have it open.
+        cp "$built" "$module.new"
+        mv "$module.new" "$module"
+    fi
+    export PATH=$environment/bin:$PATH MBYP_MMGP=$environment/bin/mmgp
+    export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
 }
 
-mode=store install=no chosen=()
+mode=store chosen=()
 for argument in "$@"; do
     case $argument in
         --check) mode=check ;;
-        --install-kernel) install=yes ;;
         01 | 02 | 03 | 04 | 05) chosen+=("$argument") ;;
         all) chosen=(01 02 03 04 05) ;;
         -h | --help) usage; exit 0 ;;
@@ -128,13 +94,8 @@ make_environment
 export IPYTHONDIR=$environment/ipython MPLCONFIGDIR=$environment/matplotlib
 export JUPYTER_CONFIG_DIR=$environment/jupyter JUPYTER_RUNTIME_DIR=$environment/jupyter-runtime
 export JUPYTER_DATA_DIR=$environment/jupyter-data JUPYTER_PLATFORM_DIRS=0
+make_programs
 for number in "${chosen[@]}"; do
-    case $number in
-        01 | 02) make_rust_kernel ;;
-        03 | 04 | 05) make_binary ;;
-    esac
-    # Where the caller builds is no place for what evcxr builds, and what the caller reads is not for the
-    # compilers that it starts.
-    env -u CARGO_TARGET_DIR "$environment/python/bin/python" "$here/execute.py" \
+    "$environment/python/bin/python" "$here/execute.py" \
         "$mode" "$here/${notebooks[10#$number - 1]}.ipynb" < /dev/null
 done

@@ -22,7 +22,7 @@ OF_THE_COMMAND = frozenset({"help", "help_all", "version", "format"})
 
 # A flag as the command spells it in a message, with the name of its value where that follows in < >.
 FLAG = re.compile(
-    r"(?<![\w-])(?:'--([a-z][a-z0-9-]*)(?:[ =]<[^>]*>)?(?:\.\.\.)?'|--([a-z][a-z0-9-]*)(?: <[A-Z]+>)?)(?![\w-])=?"
+    r"(?<![\w-])(?:'--([a-z][a-z0-9-]*)(?:[ =]<[^>]*>)?(?:\.\.\.)?'|--([a-z][a-z0-9-]*)(?: <[A-Z]+>| [A-Z]{2,})?)(?![\w-])=?"
 )
 
 
