@@ -171,9 +171,9 @@ class WhatIf(Answer):
     ``as_given_after_change``; and the new ``choice``."""
 
     def __repr__(self) -> str:
-        before, changed, stayed = (self.get(it) for it in ("as_given", "changed", "as_given_after_change"))
         said = str(self["choice"])
-        is_other = before and stayed and (before["m"], before["p"]) != (changed["m"], changed["p"])
+        before, changed, stayed = (self.get(it) or {} for it in ("as_given", "changed", "as_given_after_change"))
+        is_other = (before.get("m"), before.get("p")) != (changed.get("m"), changed.get("p"))
         if is_other and "time_s" in stayed:
             more = 100 * (stayed["time_s"] / changed["time_s"] - 1)
             said += f" Staying with ({before['m']}, {before['p']}), the best as things are, takes {more:.1f} % more."
