@@ -77,24 +77,25 @@ def test_a_study_leaves_its_folder_and_says_what_it_found():
     assert study.text.startswith("pbpi on PlayStation 3")
     share = mbyp.study(machine="ps3", shard="1/20", quiet=True, input="sim12", generations=1)
     assert (share.path, share.summary) == (Path("mmgp-study-shard-1-of-20"), None)
-    with pytest.warns(mbyp.MbypWarning, match="mmgp-study has the results of .*, which these are to replace"):
-        mbyp.study(machine="ps3", out="mmgp-study", input="sim12", generations=1)
 
 
 def test_other_threads_go_on_meanwhile():
-    counts, is_done = [0], threading.Event()
+    turns, is_done = [], threading.Event()
 
-    def count():
+    def turn():
         while not is_done.is_set():
-            counts[0] += 1
+            turns.append(time.monotonic())
             time.sleep(0.001)
 
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=turn)
     thread.start()
+    start = time.monotonic()
     mbyp.emulate("pbpi", input="sim12", generations=2000)
+    end = time.monotonic()
     is_done.set()
     thread.join()
-    assert counts[0] > 20
+    longest = max(later - earlier for earlier, later in zip([start, *turns], [*turns, end]))
+    assert longest < (end - start) / 2
 
 
 LONG = {
@@ -127,15 +128,22 @@ def is_working(process):
 def time_to_end(script):
     """How long an interrupt takes to reach the caller, where nothing is left behind [s]."""
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    while not any(map(is_working, children(process))):
-        time.sleep(0.01)
-    time.sleep(0.2)
-    started = children(process)
-    sent = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    caught = float(process.communicate(timeout=10)[0])
-    assert started and not any(os.path.exists(f"/proc/{it}") for it in started)
-    return caught - sent
+    started = []
+    try:
+        while not any(map(is_working, started)):
+            time.sleep(0.01)
+            started = children(process)
+        time.sleep(0.2)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        caught = float(process.communicate(timeout=10)[0])
+        assert not any(os.path.exists(f"/proc/{it}") for it in started)
+        return caught - sent
+    finally:
+        # Where it did not end by itself.
+        process.kill()
+        for it in filter(is_alive, started):
+            os.kill(it, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc, which tells of processes")
@@ -145,35 +153,54 @@ def test_an_interrupt_ends_all_within_a_tenth_of_a_second(call):
     assert any(time_to_end(INTERRUPTED.format(call)) < 0.1 for _ in range(3))
 
 
-STUBBORN = """#!/bin/sh
-[ "$1" = --version ] && {{ echo mmgp 0.1.0; exit; }}
-trap '' INT
-sleep 60 &
-echo $! > {folder}/child
-while :; do sleep 0.01; done
-"""
-
-
-def test_what_does_not_obey_is_ended_with_what_it_started(folder, monkeypatch):
+def interrupted(folder, monkeypatch, script):
+    """How long an interrupt takes where a script stands for the command [s]: when it writes the file `begun`."""
     path = folder / "mmgp"
-    path.write_text(STUBBORN.format(folder=folder))
+    path.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {{ echo mmgp 0.1.0; exit; }}\n{script}')
     path.chmod(0o755)
     monkeypatch.setenv("MBYP_MMGP", str(path))
-    child = folder / "child"
+    begun, sent = folder / "begun", []
+    begun.unlink(missing_ok=True)
 
     def interrupt():
-        while not (child.exists() and child.read_text().strip()):
+        while not (begun.exists() and begun.read_text().strip()):
             time.sleep(0.01)
+        sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         mbyp.emulate("pbpi")
-    pid = int(child.read_text())
-    deadline = time.monotonic() + 5
-    while is_alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not is_alive(pid)
+    return time.monotonic() - sent[0]
+
+
+STUBBORN = """
+trap '' INT
+sleep 20 &
+echo $! > begun
+for turn in $(seq 1000); do sleep 0.01; done
+"""
+
+
+def test_what_does_not_obey_is_ended_with_what_it_started(folder, monkeypatch):
+    def time_to_end():
+        took = interrupted(folder, monkeypatch, STUBBORN)
+        child, deadline = int((folder / "begun").read_text()), time.monotonic() + 5
+        while is_alive(child) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not is_alive(child)
+        return took
+
+    assert any(time_to_end() < 0.1 for _ in range(3))
+
+
+def test_what_obeys_ends_by_itself(folder, monkeypatch):
+    script = "trap 'echo > orderly; exit 130' INT; echo 1 > begun; for turn in $(seq 1000); do sleep 0.005; done"
+    for _ in range(3):
+        interrupted(folder, monkeypatch, script)
+        if (folder / "orderly").exists():
+            return
+    pytest.fail("it was killed three times")
 
 
 def test_an_interrupt_while_the_command_starts_leaves_nothing_behind(monkeypatch):
@@ -186,9 +213,13 @@ def test_an_interrupt_while_the_command_starts_leaves_nothing_behind(monkeypatch
         return process
 
     monkeypatch.setattr(_command, "started", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        mbyp.emulate("pbpi", input="sim107", generations=10**6)
-    assert len(seen) == 1 and seen[0].returncode is not None
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mbyp.emulate("pbpi", input="sim107", generations=10**6)
+        assert len(seen) == 1 and seen[0].returncode is not None
+    finally:
+        for process in seen:
+            process.kill()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
