@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from ._errors import CommandNotFoundError, Error, InputError, InUseError, MbypWarning
+from ._errors import CommandNotFoundError, Error, FileError, InputError, InUseError, MbypWarning
 from ._words import answers, spelled
 
 # The longest that the command may take to end by itself after an interrupt [s].
@@ -115,13 +115,14 @@ def package_version() -> str | None:
 def run(words: Sequence[str], progress: bool = False, silent: bool = False) -> Output:
     """Runs the command to its end.
 
-    What it says on standard error goes on to ``sys.stderr`` line by line, unless it is ``silent``; with ``progress`` also what it shows
-    while it works, on a terminal and in a notebook. Its warnings become Python's, of class `MbypWarning`. An
-    interrupt (Ctrl-C) ends it within 0.1 s, with all that it started.
+    What it says on standard error goes on to ``sys.stderr`` line by line, unless it is ``silent``; with
+    ``progress`` also what it shows while it works, on a terminal and in a notebook. Its warnings become Python's,
+    of class `MbypWarning`. An interrupt (Ctrl-C) ends it within 0.1 s, with all that it started.
 
     Raises:
         InputError: it refuses what was given.
         InUseError: another process goes on in the folder.
+        FileError: a file cannot be read or written.
         CommandNotFoundError: there is no such command.
         Error: it ended in another way.
     """
@@ -144,8 +145,8 @@ def refuse(code: int, text: str, words: Sequence[str]) -> NoReturn:
     text = ALTERNATIVES.sub(lambda match: match[1].replace("|", " or "), USAGE.sub("", text)).strip()
     if IN_USE in text:
         raise InUseError(spelled(text))
-    if text.startswith("cannot write"):
-        raise Error(text)
+    if text.startswith(("cannot read ", "cannot write ")):
+        raise FileError(text)
     head, type_, lines = text.partition("; type\n")
     given = answers(lines.splitlines(), words)
     if type_ and given:

@@ -153,7 +153,7 @@ def test_warnings_are_warnings_of_the_caller_and_the_rest_is_passed_on(folder, m
             "InUseError",
             "in use",
         ),
-        ("echo 'error: cannot write x: disk full' >&2; exit 2", "Error", "disk full"),
+        ("echo 'error: cannot write x: disk full' >&2; exit 2", "FileError", "disk full"),
         ("echo 'thread main panicked' >&2; exit 101", "Error", "mmgp x ended with exit code 101\nthread main panicked"),
         ("kill -KILL $$", "Error", "mmgp x ended with signal 9"),
     ],
@@ -163,6 +163,12 @@ def test_each_end_has_its_exception(folder, monkeypatch, script, kind, text):
     with pytest.raises(mbyp.Error) as caught:
         _command.run(["x"])
     assert type(caught.value).__name__ == kind and text in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_files(folder):
+    with pytest.raises(mbyp.FileError, match="^cannot read nowhere.csv: No such file"):
+        mbyp.Tuner(configurations="nowhere.csv")
+    assert issubclass(mbyp.FileError, OSError) and not issubclass(mbyp.FileError, ValueError)
 
 
 def test_exit_code_1_is_an_answer_and_130_an_interrupt(folder, monkeypatch):
