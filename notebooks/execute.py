@@ -20,34 +20,30 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-# The first cell of a notebook in Rust compiles the library.
-LONGEST_CELL_S = 3600
-KERNELS = {
-    "python": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "rust": {"display_name": "Rust", "language": "rust", "name": "rust"},
-}
+# Many times what any cell takes on a busy machine.
+LONGEST_CELL_S = 600
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main(mode, path):
     stored = nbformat.read(path, as_version=4)
     notebook = nbformat.read(path, as_version=4)
-    language = notebook.metadata.kernelspec["language"]
     begin = time.monotonic()
     client = NotebookClient(
         notebook,
         timeout=LONGEST_CELL_S,
-        kernel_name=KERNELS[language]["name"],
+        kernel_name=KERNEL["name"],
         record_timing=False,
-        # Or a Python kernel warns of a connection that never leaves this machine.
-        extra_arguments=["--log-level=ERROR"] if language == "python" else [],
+        # Or the kernel warns of a connection that never leaves this machine.
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(path.parent)}},
     )
     try:
         client.execute()
     except CellExecutionError as error:
         sys.exit(f"{path.name}: {COLOUR.sub('', str(error))}\n{said(notebook)}")
-    tidy(notebook, language)
+    tidy(notebook)
     complaints = leaks(notebook) + doubts(notebook)
     if mode == "check":
         complaints += differences(stored, notebook)
@@ -60,18 +56,18 @@ def main(mode, path):
 
 
 def said(notebook):
-    """What the failing cell complained of: a kernel for Rust gives its compiler's words as an error."""
+    """What the failing cell complained of."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     words = [output.text for output in outputs if output.get("name") == "stderr"]
     words += [output.evalue for output in outputs if output.output_type == "error"]
     return COLOUR.sub("", "\n".join(words))
 
 
-def tidy(notebook, language):
+def tidy(notebook):
     """Leaves nothing that depends on the machine or the hour."""
     notebook.metadata = {
-        "kernelspec": KERNELS[language],
-        "language_info": {"name": language},
+        "kernelspec": KERNEL,
+        "language_info": {"name": KERNEL["language"]},
     }
     for number, cell in enumerate(notebook.cells, start=1):
         cell.id = f"cell-{number:02}"

@@ -50,20 +50,26 @@ make_environment() {
     echo "$wanted" > "$environment/requirements.cksum"
 }
 
+# The library of `mbyp` that was built last; tests leave it in deps.
+newest_module() {
+    ls -t "$target/release/lib_mbyp.so" "$target/release/deps/lib_mbyp.so" 2> /dev/null | head -n 1 || true
+}
+
 # The command `mmgp` that a notebook finds on its PATH, and the package `mbyp` that it imports.
 make_programs() {
-    local package=$here/../crates/python built=$target/release/deps/lib_mbyp.so module
+    local package=$here/../crates/python module built
     module=$package/mbyp/_mbyp.abi3.so
     if [ -z "${MMGP:-}" ]; then
         (cd "$here/.." && cargo build --release --quiet -p mmgp -p mbyp)
         MMGP=$target/release/mmgp
-    elif [ ! -e "$built" ] && [ ! -e "$module" ]; then
+    elif [ -z "$(newest_module)" ] && [ ! -e "$module" ]; then
         (cd "$here/.." && cargo build --release --quiet -p mbyp)
     fi
+    built=$(newest_module)
     [ -x "$MMGP" ] || { echo "run.sh: MMGP is no program: $MMGP" >&2; exit 2; }
     mkdir -p "$environment/bin"
     ln -sf "$(readlink -f "$MMGP")" "$environment/bin/mmgp"
-    if [ -e "$built" ] && ! cmp -s "$built" "$module"; then
+    if [ -n "$built" ] && ! cmp -s "$built" "$module"; then
         # Renamed into its place, as another program may have it open.
         cp "$built" "$module.new"
         mv "$module.new" "$module"
