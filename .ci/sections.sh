@@ -125,8 +125,8 @@ python_package() {
     "$python" -m pip install --quiet --disable-pip-version-check -r crates/python/tests/requirements.txt
     built "$module"
     # Renamed into its place, as notebooks may have it open.
-    cp "$module" "$work/_mbyp.abi3.so"
-    mv "$work/_mbyp.abi3.so" crates/python/mbyp/_mbyp.abi3.so
+    cp "$module" crates/python/mbyp/_mbyp.abi3.so.new
+    mv crates/python/mbyp/_mbyp.abi3.so.new crates/python/mbyp/_mbyp.abi3.so
     MBYP_MMGP=$mmgp PYTHONPATH=$PWD/crates/python "$python" -m pytest -q -rs -p no:cacheprovider crates/python
 }
 slurm() { MMGP=$mmgp SCRIPTS=$scripts tests/slurm/run.sh; }
