@@ -251,6 +251,20 @@ def test_the_command_beside_python_comes_before_that_on_path(folder, monkeypatch
         _command.found()
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc, which tells of open files")
+def test_no_call_leaves_a_file_open(folder, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    tuner = mbyp.Tuner(m=[1, 2])
+    before = os.listdir("/proc/self/fd")
+    for words in [{"m": "x"}, {"m": "\0"}, {"m": 10**6 * "1"}, {}]:
+        for call in [lambda **it: mbyp.emulate("sgemm", **it), mbyp.Tuner, lambda **it: tuner.ask()]:
+            try:
+                call(**words)
+            except mbyp.Error:
+                pass
+    assert os.listdir("/proc/self/fd") == before
+
+
 def test_nothing_optional_is_imported():
     optional = ["numpy", "pandas", "optuna", "importlib.metadata", "pty"]
     script = f"import sys, mbyp; print([it for it in {optional} if it in sys.modules])"

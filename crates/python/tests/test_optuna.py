@@ -101,6 +101,15 @@ def test_trials_at_once_have_different_runs():
     assert len(set(ids)) == 4
 
 
+def test_jobs_of_one_study_share_the_search():
+    study = optuna.create_study(sampler=MbypSampler(until_expected=0.001))
+    study.optimize(objective, n_trials=1)
+    study.optimize(objective, n_trials=100, n_jobs=3)
+    rows = study.sampler.tuner.results()
+    assert tuple(study.sampler.best) == (4, 4) and len(study.trials) == len(rows) < 40
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
 def test_a_study_goes_on_with_its_log():
     storage = optuna.storages.InMemoryStorage()
     first = optuna.create_study(study_name="s", storage=storage, sampler=MbypSampler(until_expected=0.001))
