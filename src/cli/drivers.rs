@@ -239,7 +239,16 @@ pub fn tell(arguments: &TellArguments) -> Result<Answer> {
     }
     let found = &arguments.found;
     let quantity = match (&arguments.objective, found.value) {
-        (Some(objective), Some(_)) => Measurand::quantity_of(objective)?,
+        (Some(objective), Some(_)) if Measurand::is_needed(objective) => {
+            Measurand::quantity_of(objective)?
+        }
+        (Some(objective), Some(_)) => {
+            return Err(Error::out_of_range(
+                "--objective",
+                format!("{objective}, which follows from the time"),
+                "--time TIME of the run; ask takes this objective",
+            ));
+        }
         _ => Quantity::Time,
     };
     let time = found.time.map(|it| it.0);

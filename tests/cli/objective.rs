@@ -388,4 +388,9 @@ fn a_driver_tells_what_it_measured() {
     let answer = ask();
     assert_eq!(answer["best"].to_string(), "[2,2]");
     assert_eq!(answer["unit"], "score");
+    // What follows from the time is no value of its own.
+    let told = ["tell", "--m", "2", "--p", "1", "--objective", "time/m", "--value", "5"];
+    let message = "--objective: found time/m, which follows from the time, expected --time TIME of the run; ask \
+                   takes this objective";
+    folder.refuses(&told, message);
 }

@@ -44,7 +44,7 @@ class FileError(Error, OSError):
 
 
 def of(kind: str, text: str, answers: Iterable[tuple[str, str, str]]) -> Error:
-    """The exception for what the extension could not do: ``input``, ``system`` or ``failed``."""
+    """The exception for what the extension could not do: ``input``, ``system``, ``in use`` or ``failed``."""
     from ._words import keyword, spelled
 
     given = [{"key": keyword(key), "value": value, "meaning": meaning} for key, value, meaning in answers]
@@ -53,4 +53,5 @@ def of(kind: str, text: str, answers: Iterable[tuple[str, str, str]]) -> Error:
         return InputError("\n".join([spelled(text) + "; say", *shown]), given)
     if kind == "input":
         return InputError(spelled(text))
-    return FileError(text) if kind == "system" else Error(spelled(text))
+    of_kind = {"system": FileError, "in use": InUseError}
+    return of_kind.get(kind, Error)(spelled(text))

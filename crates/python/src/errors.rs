@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 /// The exception of the package that says what this error does; it knows which one.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = match error {
-        Error::Read { .. } | Error::Write { .. } | Error::InUse { .. } => "system",
+        Error::Read { .. } | Error::Write { .. } => "system",
+        Error::InUse { .. } => "in use",
         Error::Program { .. } | Error::Plot(_) | Error::Fit(_) => "failed",
         _ => "input",
     };
