@@ -93,7 +93,7 @@ system_packages() {
 
 # Everything in one go, so that no core waits for the end of a chain of libraries; the program itself is
 # there long before the last test is. A lane waits for it by `built FILE`.
-build() { cargo test --release --no-run && cargo build --release -p mbyp; }
+build() { cargo test --release --no-run; }
 built() { until [ -x "$1" ]; do sleep 0.5; done; }
 # The command of the README, or by nextest, which runs the tests of all programs side by side.
 tests() {
