@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple
@@ -352,6 +351,8 @@ class Belief:
                 given = {"params": params, "kind": kind, **self._timed(params.parent, options), **options, "out": path}
                 _command.run(["plot", *words(given)], silent=True)
 
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "picture.svg")
             drawn(path)
@@ -407,6 +408,8 @@ PARAMETERS = "params.toml"
 @contextlib.contextmanager
 def _saved(belief: Belief) -> Iterator[Path]:
     """A parameter file of a belief, as long as something reads it."""
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, PARAMETERS)
         belief.save(path)

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
@@ -56,6 +55,8 @@ def places() -> Iterator[Path]:
     if user in sysconfig.get_scheme_names():
         yield Path(sysconfig.get_path("scripts", user), name)
     yield Path(sys.executable).parent / name
+    import shutil
+
     found = shutil.which(name)
     if found:
         yield Path(found)
@@ -300,6 +301,7 @@ class Notes:
             return None
         import fcntl
         import pty
+        import shutil
         import struct
         import termios
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import numbers
 import operator
 import os
@@ -108,7 +107,7 @@ def one(name: str, value: Any) -> str:
         return value
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
-    if isinstance(value, datetime.timedelta):
+    if hasattr(value, "total_seconds"):
         return repr(value.total_seconds())
     if isinstance(value, bool) or value is None:
         raise InputError(f"{name}=: found {value!r} in a list, expected numbers or texts")

@@ -9,17 +9,18 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 
 use crate::errors::raised;
 
-/// What messages call a frame.
-const NAME: &str = "the frame";
-
-/// A table that somebody has in memory: an object with the Arrow interface, or columns as the package makes
+/// The table that somebody has in memory for a flag: an object with the Arrow interface, or columns as the package makes
 /// them: name, the way in which values come (`i8`, `f8`, `codes`, `list`), these, and the texts of codes.
-pub fn read(table: &Bound<'_, PyAny>) -> PyResult<Frame> {
+pub fn read(flag: &str, table: &Bound<'_, PyAny>) -> PyResult<Frame> {
     let columns = match table.cast::<PyList>() {
         Ok(columns) => columns.iter().map(|it| column(&it)).collect::<PyResult<_>>()?,
         Err(_) => arrow::columns(table)?,
     };
-    Frame::new(NAME, columns).map_err(|error| raised(table.py(), &error))
+    let name = match flag {
+        "runs" => "the frame".to_string(),
+        _ => format!("the frame of {flag}"),
+    };
+    Frame::new(name, columns).map_err(|error| raised(table.py(), &error))
 }
 
 /// A column of the package's.

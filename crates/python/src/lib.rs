@@ -141,7 +141,10 @@ fn fit(
     words: Vec<String>,
     tables: Vec<(String, Bound<'_, PyAny>)>,
 ) -> PyResult<Vec<(Option<String>, Belief)>> {
-    let read = |(flag, table): (String, Bound<'_, PyAny>)| Ok((flag, frame::read(&table)?));
+    let read = |(flag, table): (String, Bound<'_, PyAny>)| {
+        let frame = frame::read(&flag, &table)?;
+        Ok((flag, frame))
+    };
     let tables = Tables(tables.into_iter().map(read).collect::<PyResult<_>>()?);
     let found = py.detach(|| estimates(&words, &tables)).map_err(|error| raised(py, &error))?;
     Ok(found.into_iter().map(|mut it| (it.of.take(), Belief::of(it))).collect())

@@ -1,6 +1,7 @@
 """What the tests share: the command that they run, and a folder of their own for each."""
 
 import os
+import signal
 
 import pytest
 
@@ -8,6 +9,8 @@ from mbyp import Error, _command
 
 
 def pytest_configure(config):
+    # A shell has what it runs in the background ignore interrupts, which tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         _command.found()
     except Error as error:

@@ -133,6 +133,14 @@ def test_a_frame_is_a_file_of_the_same_values(name, tmp_path):
         assert of_frame.notes == [it.replace(str(tmp_path / "runs.csv"), "the frame") for it in of_file.notes] or kind
 
 
+def test_a_frame_is_called_by_what_it_is_for():
+    alpha = {"matrix_size": [64, 64, 64], "processes": [1, 2, 4], "repetition": [1, 1, 1], "time_s": [1.0, 1.1, 1.3]}
+    sources = {row["source"] for row in mbyp.fit(runs(), alpha=alpha).report.json["terms"]}
+    assert "the frame of alpha" in sources or any("the frame of alpha" in (it or "") for it in sources)
+    with pytest.raises(mbyp.InputError, match='the frame of alpha.*"many"'):
+        mbyp.fit(runs(), alpha={**alpha, "processes": [1, 2, "many"]})
+
+
 def test_what_comes_out_is_of_the_kind_that_came_in():
     for kind, table in frames(runs()).items():
         found = mbyp.fit(table).rank(top=3)
