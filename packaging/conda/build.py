@@ -31,7 +31,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # A folder of its own, because all of it is walked through.
         recipe = Path(folder, "recipe.yaml")
-        recipe.write_text(re.sub(r"^requirements:\n(?:[ \n].*\n|\n)*", "", text, flags=re.MULTILINE))
+        recipe.write_text(re.sub(r"^requirements:\n(?: .*\n|\n)*", "", text, flags=re.MULTILINE))
         for variant in Stage0Recipe.from_file(recipe).render(VariantConfig()):
             result = variant.run_build(
                 output_dir=sys.argv[2],
