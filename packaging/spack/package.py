@@ -1,4 +1,3 @@
-
 import os
 
 from spack_repo.builtin.build_systems.cargo import CargoPackage

@@ -138,7 +138,9 @@ class Answer(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._values:
-            raise AttributeError(f"{type(self).__name__} has no {name!r}: it has {', '.join(self.__dict__.get('_values', ()))}")
+            raise AttributeError(
+                f"{type(self).__name__} has no {name!r}: it has {', '.join(self.__dict__.get('_values', ()))}"
+            )
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -199,11 +201,17 @@ class Report:
         import html
 
         rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_shown(row.get(key)))}</td>" for key in ("term", "m", "value", "std_error", "source")) + "</tr>"
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(_shown(row.get(key)))}</td>" for key in ("term", "m", "value", "std_error", "source")
+            )
+            + "</tr>"
             for row in self.json.get("terms", ())
         )
         head = "<tr><th>term</th><th>m</th><th>value</th><th>standard error</th><th>from</th></tr>"
-        return f"<pre>{html.escape(self.text)}</pre><details><summary>terms</summary><table>{head}{rows}</table></details>"
+        return (
+            f"<pre>{html.escape(self.text)}</pre><details><summary>terms</summary><table>{head}{rows}</table></details>"
+        )
 
 
 def _shown(value: Any) -> str:
@@ -331,7 +339,9 @@ class Belief:
         answer = self._ask(next=True, noise=noise, top=n, **options)
         return _frames.of_rows(answer["measurements"], self._frame(frame))
 
-    def what_if(self, *, apus: int | None = None, machine: str | None = None, scale: Any = None, **options: Any) -> WhatIf:
+    def what_if(
+        self, *, apus: int | None = None, machine: str | None = None, scale: Any = None, **options: Any
+    ) -> WhatIf:
         """The choice if there were ``apus``, or if terms were so many times as large: ``scale={"t_apu_s": 4}``.
 
         >>> load("pbpi-qs20").what_if(apus=32).changed["p"]

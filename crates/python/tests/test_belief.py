@@ -54,7 +54,11 @@ def write(path, rows):
 
 
 def with_program(rows):
-    return [{**row, "program": name, "time": row["time"] * factor} for name, factor in (("a", 1.0), ("b", 2.5)) for row in rows]
+    return [
+        {**row, "program": name, "time": row["time"] * factor}
+        for name, factor in (("a", 1.0), ("b", 2.5))
+        for row in rows
+    ]
 
 
 # Rows, and options as the module is told them.
@@ -63,7 +67,10 @@ INPUTS = {
     "one of each": (runs(1), {}),
     "milliseconds": (runs(unit="ms"), {}),
     "other names": (runs(names=("ranks", "threads", "elapsed")), {"columns": "m=ranks,p=threads,time=elapsed"}),
-    "usual names": (runs(names=("nodes_used", "workers", "wall")), {"columns": {"m": "nodes_used", "p": "workers", "time": "wall"}}),
+    "usual names": (
+        runs(names=("nodes_used", "workers", "wall")),
+        {"columns": {"m": "nodes_used", "p": "workers", "time": "wall"}},
+    ),
     "filter": (with_program(runs()), {"filter": 'program == "b"'}),
     "a machine": (runs(), {"apus": 64}),
     "prior": (runs(2), {"prior": "pbpi-qs20"}),
@@ -319,8 +326,29 @@ def test_many_calls_with_anything_neither_leak_nor_crash():
 
     belief = mbyp.load("pbpi-qs20")
     strange = [
-        None, 0, -1, 2**40, 2**70, 1.5, float("nan"), float("inf"), "", "x" * 300, b"\xff\x00", [], [None], {}, {"m": []},
-        {"m": [1], "p": [1], "time": [float("nan")]}, [{}], [{"m": object()}], object(), True, (1, 2), range(3), "\ud800",
+        None,
+        0,
+        -1,
+        2**40,
+        2**70,
+        1.5,
+        float("nan"),
+        float("inf"),
+        "",
+        "x" * 300,
+        b"\xff\x00",
+        [],
+        [None],
+        {},
+        {"m": []},
+        {"m": [1], "p": [1], "time": [float("nan")]},
+        [{}],
+        [{"m": object()}],
+        object(),
+        True,
+        (1, 2),
+        range(3),
+        "\ud800",
     ]
     calls = [
         lambda it: belief.predict(it, 1),
@@ -375,5 +403,8 @@ def test_other_threads_go_on_while_one_asks():
 def test_it_is_there_at_once():
     # Processor time, as others are at work beside it; there is no waiting in an import.
     ask = "import time; begin = time.process_time(); import mbyp; print(time.process_time() - begin)"
-    times = [float(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+    times = [
+        float(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout)
+        for _ in range(5)
+    ]
     assert min(times) < 0.05, times
