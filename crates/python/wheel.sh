@@ -15,8 +15,7 @@ export PATH=$tools/bin:$PATH CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/w
 
 # maturin leaves programs out of the wheel of a module, so the command is laid beside it.
 cargo zigbuild --version > /dev/null 2>&1 || pip install --quiet cargo-zigbuild
-# Of both packages at once, so that what they share is compiled with the features of both, and once.
-cargo zigbuild --release -p mmgp -p mbyp --bin mmgp --target x86_64-unknown-linux-gnu.2.17
+cargo zigbuild --release --bin mmgp --target x86_64-unknown-linux-gnu.2.17
 mkdir -p crates/python/wheel.data/scripts
 cp "$CARGO_TARGET_DIR/x86_64-unknown-linux-gnu/release/mmgp" crates/python/wheel.data/scripts/
 strip crates/python/wheel.data/scripts/mmgp
