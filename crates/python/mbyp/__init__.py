@@ -5,7 +5,8 @@
 4
 """
 
-from ._belief import Answer, Belief, Choice, Picture, Prediction, Report, WhatIf, fit, load
+from ._answers import Answer
+from ._belief import Belief, Choice, Picture, Prediction, Report, WhatIf, fit, load
 from ._emulator import EmulatedRun, StudyResult, emulate, study
 from ._errors import CommandNotFoundError, Error, FileError, InputError, InUseError, MbypWarning
 from ._mbyp import VERSION

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple
 
 from . import _command, _frames, _mbyp
-from ._emulator import blocks
+from ._answers import Answer
 from ._errors import InputError, MbypWarning
 from ._words import spelled, words
 
@@ -127,35 +127,6 @@ class Prediction(NamedTuple):
     high_s: Any
 
 
-class Answer(Mapping[str, Any]):
-    """What a question was answered, by key and by attribute, in the words of ``mmgp predict --format json``."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._values:
-            raise AttributeError(
-                f"{type(self).__name__} has no {name!r}: it has {', '.join(self.__dict__.get('_values', ()))}"
-            )
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._values]
-
-    def __repr__(self) -> str:
-        return "\n\n".join(block for block in blocks(self._values) if block)
-
-
 class Choice(Answer):
     """The configuration to run, and what it may cost.
 
@@ -163,7 +134,7 @@ class Choice(Answer):
     knowing the best, as fractions; ``confirm``, the runs to make before relying on it.
     """
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return str(self["sentence"])
 
 
@@ -171,7 +142,7 @@ class WhatIf(Answer):
     """The choice as things are, beside the choice as they would be: ``as_given``, ``changed``,
     ``as_given_after_change``; and the new ``choice``."""
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         said = str(self["choice"])
         before, changed, stayed = (self.get(it) or {} for it in ("as_given", "changed", "as_given_after_change"))
         is_other = (before.get("m"), before.get("p")) != (changed.get("m"), changed.get("p"))
@@ -269,9 +240,10 @@ class Belief:
     @property
     def terms(self) -> Any:
         """The terms of equation 11 as a frame: term, value, std_error and where each comes from."""
-        rows = self.report.json["terms"]
-        names = list(dict.fromkeys(name for row in rows for name in row if name != "combined_with"))
-        return _frames.frame({name: [row.get(name) for row in rows] for name in names}, self._frame(None))
+        rows = [dict(row) for row in self.report.json["terms"]]
+        for row in rows:
+            row.pop("combined_with", None)
+        return _frames.of_rows(rows, self._frame(None))
 
     @property
     def apus(self) -> int:
@@ -310,19 +282,20 @@ class Belief:
         [373.82000206999777, 32.06900206999975]
         """
         if _is_single(m) and _is_single(p):
-            (ms, _), (ps, _) = _frames.counts("m", [m]), _frames.counts("p", [p])
+            ms, ps = _frames.counts("m", [m]), _frames.counts("p", [p])
             return Prediction(*(it[0] for it in _numbers(self._core.times(ms, ps))))
         if _is_single(m):
             m = [m] * len(p)
         elif _is_single(p):
             p = [p] * len(m)
-        (ms, of_m), (ps, of_p) = _frames.counts("m", m), _frames.counts("p", p)
+        ms, ps = _frames.counts("m", m), _frames.counts("p", p)
         if len(ms) != len(ps):
             raise InputError(f"p=: found {len(ps) // 4} values, expected as many as of m, {len(ms) // 4}")
         times = self._core.times(ms, ps)
-        if of_m is None and of_p is None:
+        given = next((it for it in (m, p) if _frames.is_array(it)), None)
+        if given is None:
             return Prediction(*(it.tolist() for it in _numbers(times)))
-        return Prediction(*(_like(m if of_m is not None else p, it) for it in times))
+        return Prediction(*(_like(given, it) for it in times))
 
     def choose(self, where: str | None = None, **options: Any) -> Choice:
         """The configuration to run: prints as the sentence of ``mmgp predict``. Options as of `rank`."""
@@ -358,7 +331,10 @@ class Belief:
 
         def drawn(path: str | os.PathLike[str]) -> None:
             with _saved(self) as params:
-                given = {"params": params, "kind": kind, **self._timed(params.parent, options), **options, "out": path}
+                timed = {}
+                if not {"runs", "predictions", "validation", "study"} & set(options):
+                    timed = self._runs(params.parent) or self._predictions(params.parent)
+                given = {"params": params, "kind": kind, **timed, **options, "out": path}
                 _command.run(["plot", *words(given)], silent=True)
 
         import tempfile
@@ -371,8 +347,8 @@ class Belief:
     def page(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes the page of ``mmgp report``: one HTML file with answer, pictures, tables and what-if."""
         with _saved(self) as params:
-            given = {**self._timed(params.parent, options), **options, "out": path}
-            given.pop("predictions", None)
+            timed = {} if "runs" in options else self._runs(params.parent)
+            given = {**timed, **options, "out": path}
             _command.run(["report", str(params), *words(given)], silent=True)
 
     def __repr__(self) -> str:
@@ -381,20 +357,22 @@ class Belief:
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
 
-    def _timed(self, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The files that pictures are made of, unless options name them: the runs, or what is predicted."""
-        if {"runs", "predictions", "validation", "study"} & set(options):
-            return {}
+    def _runs(self, folder: Path) -> dict[str, Any]:
+        """The file of the runs that it has seen, and what was said of them; nothing where there were none."""
         if self._seen is None:
-            path = folder / "predictions.csv"
-            _frames.write(path, self.rank(frame="records"))
-            return {"predictions": path}
-        path = folder / "runs.csv"
+            return {}
         if _frames.is_path(self._seen.table):
             path = Path(os.fspath(self._seen.table))
         else:
+            path = folder / "runs.csv"
             _frames.write_csv(self._seen.table, path)
         return {"runs": path, **self._seen.said}
+
+    def _predictions(self, folder: Path) -> dict[str, Any]:
+        """A file of what is predicted."""
+        path = folder / "predictions.csv"
+        _frames.write_csv(self.rank(frame="records"), path)
+        return {"predictions": path}
 
     def _frame(self, kind: str | None) -> str:
         return kind or self._kind or _frames.usual_kind()
@@ -403,7 +381,7 @@ class Belief:
         return self._ask(explain=True, **options)
 
     def _ask(self, **options: Any) -> dict[str, Any]:
-        text, told = self._core.ask([*words(options), "--format=json"])
+        text, told = self._core.ask(words(options))
         for is_note, warning in told:
             if not is_note:
                 warnings.warn(spelled(warning), MbypWarning, stacklevel=_command.frames_of_package())

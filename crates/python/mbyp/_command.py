@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from ._errors import CommandNotFoundError, Error, FileError, InputError, InUseError, MbypWarning
+from ._errors import CommandNotFoundError, Error, FileError, InputError, InUseError, MbypWarning, unclear
 from ._words import answers, spelled
 
 # The longest that the command may take to end by itself after an interrupt [s].
@@ -151,8 +151,7 @@ def refuse(code: int, text: str, words: Sequence[str]) -> NoReturn:
     head, type_, lines = text.partition("; type\n")
     given = answers(lines.splitlines(), words)
     if type_ and given:
-        shown = [f"  {it['key']}={it['value']!r}" + (it["meaning"] and f"   # {it['meaning']}") for it in given]
-        raise InputError("\n".join([spelled(head) + "; say", *shown]), given)
+        raise unclear(spelled(head), given)
     raise InputError(spelled(text))
 
 

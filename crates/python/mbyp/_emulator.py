@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _command
+from ._answers import Answer
 from ._errors import Error, InputError
 from ._words import words
 
@@ -17,7 +17,7 @@ from ._words import words
 WHERE = re.compile(r"^(?:Everything|Share \S+ of .*) is in (.+)(?:; open .*|\. `mmgp merge .*)$", re.MULTILINE)
 
 
-class EmulatedRun(dict[str, Any]):
+class EmulatedRun(Answer):
     """What a run on the emulated machine was: a dictionary whose entries are attributes, too.
 
     ``time_s``, ``hpu_busy_s`` and ``apu_busy_s`` are seconds, ``offload_mean_us`` and ``hpu_gap_mean_us``
@@ -25,45 +25,7 @@ class EmulatedRun(dict[str, Any]):
     text it is a table.
     """
 
-    def __getattr__(self, name: str) -> Any:
-        if name in self:
-            return self[name]
-        raise AttributeError(f"this run has no {name!r}; it has {', '.join(self)}")
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self]
-
-    def __str__(self) -> str:
-        return "\n\n".join(block for block in blocks(self) if block)
-
-    __repr__ = __str__
-
-
-def blocks(found: Mapping[str, Any]) -> list[str]:
-    """The numbers and names one below the other, then each list of rows as a table."""
-    plain = {key: value for key, value in found.items() if not isinstance(value, (list, dict))}
-    tables = {key: value for key, value in found.items() if isinstance(value, list)}
-    width = max(map(len, plain), default=0)
-    above = "\n".join(f"{key:{width}}  {value}" for key, value in plain.items())
-    return [above, *(table(key, rows) for key, rows in tables.items())]
-
-
-def table(name: str, rows: list[Any]) -> str:
-    """Rows below the names of their columns; what is no row stands in one line."""
-    if not rows:
-        return ""
-    if not all(isinstance(row, dict) for row in rows):
-        return f"{name}  {', '.join(map(str, rows))}"
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    shown = [columns, *([cell(row.get(key, "")) for key in columns] for row in rows)]
-    widths = [max(len(line[index]) for line in shown) for index in range(len(columns))]
-    lines = ("  ".join(text.rjust(width) for text, width in zip(line, widths)) for line in shown)
-    return "\n".join([f"{name}:", *lines])
-
-
-def cell(value: Any) -> str:
-    """A value of a table."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    _called = "run"
 
 
 def emulate(

@@ -43,15 +43,20 @@ class FileError(Error, OSError):
     """A file that cannot be read or written."""
 
 
+def unclear(text: str, answers: list[dict[str, Any]]) -> InputError:
+    """The exception for what is not understood, with a line for each answer that would make it clear."""
+    if not answers:
+        return InputError(text)
+    shown = [f"  {it['key']}={it['value']!r}" + (it["meaning"] and f"   # {it['meaning']}") for it in answers]
+    return InputError("\n".join([text + "; say", *shown]), answers)
+
+
 def of(kind: str, text: str, answers: Iterable[tuple[str, str, str]]) -> Error:
     """The exception for what the extension could not do: ``input``, ``system``, ``in use`` or ``failed``."""
     from ._words import keyword, spelled
 
-    given = [{"key": keyword(key), "value": value, "meaning": meaning} for key, value, meaning in answers]
-    if given:
-        shown = [f"  {it['key']}={it['value']!r}" + (it["meaning"] and f"   # {it['meaning']}") for it in given]
-        return InputError("\n".join([spelled(text) + "; say", *shown]), given)
     if kind == "input":
-        return InputError(spelled(text))
+        given = [{"key": keyword(key), "value": value, "meaning": meaning} for key, value, meaning in answers]
+        return unclear(spelled(text), given)
     of_kind = {"system": FileError, "in use": InUseError}
     return of_kind.get(kind, Error)(spelled(text))

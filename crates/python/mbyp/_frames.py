@@ -103,11 +103,11 @@ def column(name: str, values: Any) -> Column:
     kind = getattr(dtype, "kind", None)
     if kind is not None and getattr(values, "ndim", 1) != 1:
         raise InputError(f"column {name!r} has {values.ndim} dimensions, expected one")
-    if kind in ("i", "u", "b") and hasattr(dtype, "itemsize") and has_plain(values):
+    if kind in ("i", "u", "b") and has_plain(values):
         return (name, "i8", as_array(values).astype("<i8", copy=False), None)
     if kind == "f" and has_plain(values):
         return (name, "f8", as_array(values).astype("<f8", copy=False), None)
-    if kind == "m" and hasattr(values, "dtype"):
+    if kind == "m":
         seconds = as_array(values).astype("timedelta64[ns]").astype("<f8") / 1e9
         seconds[as_array(values) != as_array(values)] = float("nan")
         return (f"{name} [s]", "f8", seconds, None)
@@ -152,8 +152,7 @@ def write_csv(table: Any, path: Any) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        for row in zip(*columns.values()):
-            writer.writerow(["" if it is None else repr(it) if type(it) is float else it for it in row])
+        writer.writerows(zip(*columns.values()))
 
 
 def frame(columns: dict[str, list[Any]], kind: str) -> Any:
@@ -186,9 +185,9 @@ def frame(columns: dict[str, list[Any]], kind: str) -> Any:
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]], kind: str) -> Any:
-    """A frame of rows that have the same keys."""
-    names = list(rows[0]) if rows else []
-    return frame({name: [row[name] for row in rows] for name in names}, kind)
+    """A frame of rows by their keys; what one lacks is missing."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return frame({name: [row.get(name) for row in rows] for name in names}, kind)
 
 
 def with_nan(values: list[Any]) -> list[Any]:
@@ -198,18 +197,13 @@ def with_nan(values: list[Any]) -> list[Any]:
     return values
 
 
-def write(path: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes rows that have the same keys as CSV."""
-    import csv
-
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
-        writer.writeheader()
-        writer.writerows(rows)
+def is_array(values: Any) -> bool:
+    """Whether values are an array of numpy, or a column that gives one."""
+    return hasattr(values, "dtype") and hasattr(values, "__array__")
 
 
-def counts(name: str, values: Any) -> tuple[bytes, Any]:
-    """Whole numbers of at least 1 as bytes of four each, and how to make what was given of numbers.
+def counts(name: str, values: Any) -> bytes:
+    """Whole numbers of at least 1 as bytes of four each.
 
     Raises:
         InputError: something else is among them.
@@ -217,8 +211,7 @@ def counts(name: str, values: Any) -> tuple[bytes, Any]:
     import array
 
     expected = "expected whole numbers from 1 to 4294967295"
-    dtype = getattr(values, "dtype", None)
-    if dtype is not None and hasattr(values, "__array__"):
+    if is_array(values):
         import numpy
 
         plain = numpy.asarray(values)
@@ -227,9 +220,9 @@ def counts(name: str, values: Any) -> tuple[bytes, Any]:
         wrong = ~((plain >= 1) & (plain <= 0xFFFFFFFF) & (plain == numpy.floor(plain)))
         if wrong.any():
             raise InputError(f"{name}=: found {plain[wrong].flat[0]}, {expected}")
-        return plain.astype("=u4").tobytes(), dtype
+        return plain.astype("=u4").tobytes()
     try:
-        return array.array("I", values).tobytes(), None
+        return array.array("I", values).tobytes()
     except (TypeError, OverflowError, ValueError):
         raise InputError(f"{name}=: found {shown(values)}, {expected}") from None
 
