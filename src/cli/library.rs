@@ -138,9 +138,8 @@ impl Believed {
         let asked = [&self.mappings, others, &[Mapping::SEQUENTIAL]].concat();
         let quantity = self.posterior.objective().quantity();
         let marginals = self.posterior.marginals(&asked);
-        let ends = |index| [0.025, 0.975].map(|share| marginals.quantile(index, share));
         let numbers = |(index, &mapping): (usize, &Mapping)| {
-            let [low, high] = ends(index);
+            let [low, high] = marginals.interval(index);
             let (low, high) = quantity.ends(low, high);
             (mapping, [marginals.time(index), low, high].map(|time| quantity.number(time)))
         };

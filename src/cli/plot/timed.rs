@@ -107,7 +107,7 @@ impl TimedRuns {
             None => Posterior::new(&Prior::of(&parameters), Some(others))?,
         };
         let times = posterior.marginals(&[mapping]);
-        let [low, high] = [0.025, 0.975].map(|share| times.quantile(0, share));
+        let [low, high] = times.interval(0);
         let (time, interval) =
             (self.drawn(mapping, times.time(0)), self.ends(mapping, (low, high)));
         Ok(PredictedTime { mapping, time, interval, standing: Standing::Slower })

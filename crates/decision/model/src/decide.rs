@@ -194,7 +194,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let of = |(&index, rank): (&usize, u32)| {
         let (mapping, factor) = (mappings[index], factor(index));
         let time = marginals.time(index) / factor;
-        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
+        let [low, high] = marginals.interval(index).map(|end| end / factor);
         let stake = contest.stake(index, &marginals);
         let speedup = speedup(sequential, time);
         Configuration {

@@ -143,7 +143,12 @@ impl Marginals {
         self.quantile_with(index, probability, 0.0)
     }
 
-    /// The same of a quantity whose logarithm scatters by a further variance: a single run.
+    /// Both ends of the interval that holds the time with 95 %.
+    pub fn interval(&self, index: usize) -> [Seconds; 2] {
+        [0.025, 0.975].map(|probability| self.quantile(index, probability))
+    }
+
+    /// The time that is not exceeded with a probability, of a quantity whose logarithm scatters by a further variance: a single run.
     pub fn quantile_with(&self, index: usize, probability: f64, variance: f64) -> Seconds {
         let of = |((weight, means), deviations): ((&f64, &Vec<f64>), &Vec<f64>)| {
             let deviation = (deviations[index].powi(2) + variance).sqrt();

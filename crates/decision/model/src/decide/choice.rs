@@ -294,7 +294,7 @@ pub fn front(
     let marginals = posterior.marginals(mappings);
     let point = |(index, &mapping): (usize, &Mapping)| {
         let factor = posterior.objective().factor(mapping);
-        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
+        let [low, high] = marginals.interval(index).map(|end| end / factor);
         Point { mapping, time: marginals.time(index) / factor, low, high }
     };
     let with_products = |point: Point| {

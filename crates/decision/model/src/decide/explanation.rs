@@ -99,7 +99,7 @@ pub fn explain(posterior: &Posterior, model: &dyn TimeModel, mapping: Mapping) -
         let by_share = other.variance_share.total_cmp(&one.variance_share);
         by_share.then(size(other).total_cmp(&size(one)))
     });
-    let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(0, share));
+    let [low, high] = marginals.interval(0);
     let mut warnings = model.warnings(mapping.m()..=mapping.m());
     warnings.extend(sources.extrapolated(model, mapping));
     let mut parts = model.parts(mapping);

@@ -67,8 +67,8 @@ pub fn rank_nodes(
     let mappings: Vec<Mapping> = space.configurations().collect();
     let marginals = Posterior::of_model(parameters.clone()).marginals(&mappings);
     let end = |(index, &mapping): (usize, &Mapping)| {
-        let of = |share: f64| marginals.quantile(index, share).0 / marginals.time(index).0;
-        let ends = (of(0.025), of(0.975));
+        let [low, high] = marginals.interval(index).map(|end| end.0 / marginals.time(index).0);
+        let ends = (low, high);
         (mapping, if marginals.time(index).0 > 0.0 { ends } else { (1.0, 1.0) })
     };
     let ends: BTreeMap<Mapping, (f64, f64)> = mappings.iter().enumerate().map(end).collect();
