@@ -100,7 +100,7 @@ impl PlainRows {
             // What ends without the end of a line may be cut off.
             let is_whole = |(_, end): &(Run, usize)| *end < text.len() || text.ends_with(b"\n");
             let plain = self.row(text, at, lines.separator).filter(is_whole);
-            let Some((mut run, end)) = plain else {
+            let Some((run, end)) = plain else {
                 let end = end_of_line(text, at);
                 let mut fields = fields(lines.text, at..end, lines.separator);
                 complete(&mut fields, self.wanted.len(), lines.text);
@@ -110,15 +110,9 @@ impl PlainRows {
                 }
                 continue;
             };
-            if !self.is_numbered {
-                run.repetition = repetitions.next((run.m, run.p));
-            }
-            let (m, p, repetition) = (run.m, run.p, run.repetition);
-            rows.count();
-            if !entry(Entry { run, mean_of: None }) {
-                let line = fields(lines.text, at..end_of_line(text, at), lines.separator);
-                rows.repeated(line[rows.plan.m.place()].at, (m, p), repetition);
-            }
+            self.take(run, &mut repetitions, rows, entry, |place| {
+                fields(lines.text, at..end_of_line(text, at), lines.separator)[place].at
+            });
             at = end;
         }
         Ok(())
@@ -143,22 +137,36 @@ impl PlainRows {
         };
         let mut repetitions = Counters::default();
         for row in 0..frame.rows() {
-            let Some(mut run) = run(row) else {
+            let Some(run) = run(row) else {
                 let next = &mut |point| repetitions.next(point);
                 frame.visit(row..row + 1, &mut |fields| rows.read(fields, entry, next))?;
                 continue;
             };
-            if !self.is_numbered {
-                run.repetition = repetitions.next((run.m, run.p));
-            }
-            let (m, p, repetition) = (run.m, run.p, run.repetition);
-            rows.count();
-            if !entry(Entry { run, mean_of: None }) {
-                let at = row * frame.width() + rows.plan.m.place();
-                rows.repeated(at, (m, p), repetition);
-            }
+            let at = |place| row * frame.width() + place;
+            self.take(run, &mut repetitions, rows, entry, at);
         }
         Ok(())
+    }
+
+    /// Hands on a run, numbered where its row has no number; one that was there before is noted by the place of the
+    /// field in the column that is asked for.
+    #[inline]
+    fn take(
+        &self,
+        mut run: Run,
+        repetitions: &mut Counters,
+        rows: &mut RowReader<'_>,
+        entry: &mut impl FnMut(Entry) -> bool,
+        field: impl FnOnce(usize) -> usize,
+    ) {
+        if !self.is_numbered {
+            run.repetition = repetitions.next((run.m, run.p));
+        }
+        let (m, p, repetition) = (run.m, run.p, run.repetition);
+        rows.count();
+        if !entry(Entry { run, mean_of: None }) {
+            rows.repeated(field(rows.plan.m.place()), (m, p), repetition);
+        }
     }
 
     /// The run of the line at that place, and where the line ends.
