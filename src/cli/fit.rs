@@ -232,7 +232,7 @@ pub(super) fn estimate(
     tables: &Tables,
     runs: Option<RunTable<'_>>,
 ) -> Result<FitResult> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Warning> = superseded(arguments).collect();
     let inputs = inputs(arguments, tables, runs, &mut warnings)?;
     let decomposition = match (arguments.decomposition, arguments.tasks) {
         (Division::Task, Some(tasks)) => Decomposition::Task { tasks },

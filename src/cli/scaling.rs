@@ -334,7 +334,7 @@ fn text(rows: &[ScalingRow]) -> String {
         .text()
 }
 
-/// On what the column of the hosts rests.
+/// Basis of the column of the hosts, in words.
 fn basis(arguments: &Arguments, hosts: Option<&Hosts>) -> String {
     let Some(time) = hosts.map(Hosts::cell_and_angle) else { return String::new() };
     if arguments.host_ns.is_some() {

@@ -17,23 +17,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Position {
     /// The file's name as the user gave it, or what a data frame is called.
     pub file: String,
-    /// Where in it.
+    /// Place in it.
     pub place: Place,
 }
 
-/// Where in an input something stands.
+/// Place in an input at which something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the text of a file.
+    /// Line and column of a text.
     Text {
         /// Line, counted from 1; comment lines count.
         line: u64,
         /// Column in characters, counted from 1.
         column: u64,
     },
-    /// In the row of a data frame with that number, counted from 0 as frames do.
+    /// Row of a data frame, counted from 0 as frames do.
     Row(u64),
-    /// Among the names of a data frame's columns.
+    /// Names of a data frame's columns.
     Names,
 }
 

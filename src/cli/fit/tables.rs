@@ -18,7 +18,6 @@ pub(super) fn inputs(
     runs: Option<RunTable<'_>>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Inputs> {
-    warnings.extend(super::superseded(arguments));
     let mut inputs = Inputs {
         alpha: tables.read(("alpha", &arguments.alpha), warnings)?,
         offload: tables.read(("offload", &arguments.offload), warnings)?,

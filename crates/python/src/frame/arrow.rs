@@ -83,11 +83,13 @@ fn values(of: &DataType, parts: &[&dyn Array]) -> Option<Column> {
             texts(parts, |it, row| it.as_primitive::<Decimal128Type>().value_as_string(row))
         }
         DataType::Date32 => texts(parts, |it, row| {
-            instant(i64::from(it.as_primitive::<Date32Type>().value(row)) * DAY, NANOSECONDS)
+            let days = i64::from(it.as_primitive::<Date32Type>().value(row));
+            instant(days * DAY, per_second(TimeUnit::Second))
         }),
-        DataType::Date64 => {
-            texts(parts, |it, row| instant(it.as_primitive::<Date64Type>().value(row), 1_000))
-        }
+        DataType::Date64 => texts(parts, |it, row| {
+            let count = it.as_primitive::<Date64Type>().value(row);
+            instant(count, per_second(TimeUnit::Millisecond))
+        }),
         DataType::Timestamp(unit, _) => instants(parts, *unit)?,
         DataType::Dictionary(..) => categories(parts)?,
         DataType::Null => Column::Texts(vec![None; parts.iter().map(|it| it.len()).sum()]),
@@ -97,8 +99,6 @@ fn values(of: &DataType, parts: &[&dyn Array]) -> Option<Column> {
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-/// Days come as whole seconds.
-const NANOSECONDS: i64 = 1;
 
 fn fits(part: &dyn Array) -> bool {
     part.as_primitive::<UInt64Type>().iter().flatten().all(|it| i64::try_from(it).is_ok())
@@ -141,7 +141,7 @@ fn counts(part: &dyn Array) -> Option<Vec<Option<i64>>> {
     Some(plain.as_primitive::<Int64Type>().iter().collect())
 }
 
-/// How many of a unit are a second.
+/// Number of a unit in a second.
 const fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
